@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX = sys.float_info.max
 MOST_DIGITS = 1000
 _LARGEST = 10**MOST_DIGITS
+_SMALLEST = Fraction(1, 10**12)  # privacy parameter
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
@@ -34,13 +35,13 @@ def rational(value: object, name: str) -> Fraction:
     >>> rational(0.1, "epsilon")
     Fraction(1, 10)
     """
-    if type(value) in (float, str):  # most parameters: read once
+    if type(value) in (int, float, str):  # most parameters: read once
         return _read(value, name)
     return _checked(value, name)
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _read(value: float | str, name: str) -> Fraction:
+def _read(value: int | float | str, name: str) -> Fraction:
     return _checked(value, name)
 
 
@@ -131,7 +132,7 @@ def binary_value(value: "float | np.floating[Any]") -> Fraction:
 def privacy_parameter(value: object, name: str) -> Fraction:
     """Like `positive`, for privacy parameters: limited to the range in which every later step is exact."""
     number = positive(value, name)
-    if not Fraction(1, 10**12) <= number <= 10**12:
+    if not _SMALLEST <= number <= 10**12:
         raise ValueError(f"{name} must be between 1e-12 and 1e12, got {name}={shown(value)}")
     return number
 

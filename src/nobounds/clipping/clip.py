@@ -26,7 +26,7 @@ from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic,
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
-from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, top
+from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, rung_of, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder, float_bounds
@@ -39,7 +39,7 @@ from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import Price, RankView
 from nobounds.values import dataclass
 
-_MOST = Fraction(MAX)
+_LEAST, _MOST = Fraction(-MAX), Fraction(MAX)
 
 
 class ClipView(Protocol):
@@ -142,9 +142,10 @@ class Search:
         spent = Fraction(0)
         if rule is not None:
             frame = yield from rule.program(self.problem, view.ranks(self.ladder))
-            unit = Fraction(1) if frame.unit is None else frame.unit
-            center, spent = self.within(Fraction(frame.center) * unit), rule.epsilon
-            octave = frame.octave + math.frexp(unit)[1] - 1
+            center, octave, spent = Fraction(frame.center), frame.octave, rule.epsilon
+            if frame.unit is not None:
+                center, octave = center * frame.unit, octave + math.frexp(frame.unit)[1] - 1
+            center = self.within(center)
         outside = min(self.outside, max(size, 0) // self.tuning.most_outside)
         return ClipStart(center, octave, self.epsilon - spent, outside)
 
@@ -160,7 +161,7 @@ class Search:
         walks = self.walks(self.deviations(view, start), start)
         positions = yield self.halts(walks)
         rungs = tuple(self.rung(walk.candidates, at) for walk, at in zip(walks, positions, strict=True))
-        return rungs, all(self.trusts(size - start.outside, walk.walk.eps2) for walk in walks)
+        return rungs, not walks or self.trusts(size - start.outside, walks[0].walk.eps2)  # all have one eps2
 
     def walks_from(self, start: ClipStart) -> bool:
         """Whether walks go on from this start."""
@@ -169,7 +170,7 @@ class Search:
     @property
     def beginning(self) -> int:
         """The rung that octaves are counted around where no walk says more."""
-        return int(DEVIATIONS.rungs(np.array([2.0**self.tuning.unwalked]))[0])
+        return rung_of(self.tuning.unwalked)
 
     def clip_at(self, start: ClipStart, rungs: Sequence[int], trusted: bool) -> Clip:
         """The clip whose sides end at these rungs."""
@@ -198,9 +199,7 @@ class Search:
     def within(self, value: Fraction) -> Fraction:
         """The value kept within the public bounds and the range of floats."""
         low, high = self.ladder.lower, self.ladder.upper
-        value = min(max(value, -_MOST), _MOST)
-        value = value if low is None else max(value, low)
-        return value if high is None else min(value, high)
+        return min(max(value, _LEAST if low is None else low), _MOST if high is None else high)
 
     def deviations(self, view: ClipView, start: ClipStart, present: bool = False) -> Histogram:
         """The deviations of the records from the centre, within the public bounds, over the scale if there is one.
@@ -224,12 +223,12 @@ class Search:
         sides, counts = self.sides(start.center), around.counts
         origin = None if start.octave is None else self.tuning.origin
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        eps1, eps2 = self.rates(start, around.total)
-        if self.inward(start, around.total):
+        inward = self.inward(start, around.total)
+        eps1, eps2 = self._rates(inward, start.left, start.octave is not None, len(sides))
+        if inward:
             beyond, wider = self.tuning.halting(self.neighbors, origin is not None)
             threshold = math.ceil(beyond / eps2) + start.outside
-            walks = [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
-            return [walk.widened(wider) for walk in walks]
+            return [inward_walk(each, counts, origin, threshold, eps1, eps2, self.tuning, wider) for each in rungs]
         return [outward_walk(inside, counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
     def inward(self, start: ClipStart, size: int) -> bool:
@@ -238,10 +237,14 @@ class Search:
 
     def rates(self, start: ClipStart, size: int) -> tuple[Fraction, Fraction]:
         """The rates eps1 and eps2 of the walks from this start."""
-        if self.inward(start, size):
-            return split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
-        share = self.tuning.untilted if start.octave is None else self.tuning.share
-        return split(partial(self.outward_cost, len(self.sides(start.center))), start.left, share)
+        sides = len(self.sides(start.center))
+        return self._rates(self.inward(start, size), start.left, start.octave is not None, sides)
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a search is a small public value, and so is what is left
+    def _rates(self, inward: bool, left: Fraction, scaled: bool, sides: int) -> tuple[Fraction, Fraction]:
+        if inward:
+            return split(self.inward_cost, left, self.tuning.inward_share(self.neighbors))
+        return split(partial(self.outward_cost, sides), left, self.tuning.share if scaled else self.tuning.untilted)
 
     def halts(self, walks: Sequence[WidthWalk]) -> Together:
         """Where the walks halt, for one price."""
@@ -300,7 +303,7 @@ class Search:
         """The upper edge of a rung; on a grid the last point before it."""
         if rung == 0:
             return Fraction(0)
-        width = top(rung) * Fraction(2) ** (octave or 0)
+        width = top(rung, octave or 0)
         if isinstance(self.ladder.map, Grid):
             return math.floor(width / self.ladder.map.unit) * self.ladder.map.unit
         return width

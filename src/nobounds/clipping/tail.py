@@ -11,6 +11,7 @@ docs/proofs/tail.md has the cost.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -39,7 +40,7 @@ CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, el
 HEAP, BESIDE = 20, 3  # scales of noise that records at the centre must have, and others at most, for a heap
 CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
-_EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
+_EDGES, WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
 _GROUP = 3  # octaves before the last, which have more records than lie beyond it unless those are a separate group
 _FURTHER = 1 + np.arange(HIGHEST + 2) / SURE
@@ -80,8 +81,7 @@ class TailRule:
     @property
     def count_noise(self) -> CountNoise:
         """The noise as the law of the excess takes it."""
-        parameter = float(self.noise.parameter(self.sensitivity))
-        return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
+        return _count_noise(self)
 
     def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
         """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
@@ -90,16 +90,22 @@ class TailRule:
         return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
 
 
+@lru_cache(maxsize=256)  # a rule is a small public value
+def _count_noise(rule: TailRule) -> CountNoise:
+    parameter = float(rule.noise.parameter(rule.sensitivity))
+    return CountNoise(math.sqrt(parameter) if rule.zcdp else 1 / parameter, rule.zcdp)
+
+
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip, and no separate group of them beyond all octaves.
 
     Else the clip may have run away, far beyond all records; or it is that of a heap of equal ones, with the others far
     outside.
     """
-    sides = np.reshape(noisy, (-1, CELLS))
-    near, before, beyond = sides[:, :CARRYING], sides[:, -1 - _GROUP : -1], sides[:, -1]
-    apart = (beyond > (SURE + HIGHEST) * noise.scale) & (beyond > before.sum(axis=1))
-    return bool(near.sum() >= CARRIED * noise.deviation(near.size) and not apart.any())
+    sides = [noisy[k : k + CELLS] for k in range(0, len(noisy), CELLS)]
+    near = sum(sum(side[:CARRYING]) for side in sides)
+    apart = any(side[-1] > max((SURE + HIGHEST) * noise.scale, sum(side[-1 - _GROUP : -1])) for side in sides)
+    return near >= CARRIED * noise.deviation(CARRYING * len(sides)) and not apart
 
 
 def beside_heap(heap: int, count: Fraction, more: float, noise: CountNoise, chance: float) -> int | None:
@@ -142,7 +148,7 @@ def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -
     )
     slopes = np.log(counts + 1)
     slopes[..., 1:] -= slopes[..., :-1].copy()
-    edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)
+    edges, widths = (_EDGES, WIDTHS) if power == 1 else (_EDGES**power, WIDTHS**power)
     values = edges * inside_octave(slopes, power)
     values[..., -1] *= _BEYOND**power
     beyond: Floats = (counts[..., None] * np.maximum(values[..., None] - widths, 0.0)).sum(axis=-2)

@@ -20,6 +20,7 @@ from nobounds.clipping.tail import (
     LOWEST,
     MOVES,
     SURE,
+    WIDTHS,
     Side,
     TailRule,
     anchored,
@@ -184,15 +185,12 @@ class Tailing:
         unit = weight * min(self.groups * each, each + outside)
         beyond = biases(counts, shrunk * scale, SURE * scale, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
-        octaves: Ints = MOVES[(beyond + unit * 2.0 ** (self.power * MOVES)).argmin(axis=-1)]
+        octaves: Ints = MOVES[(beyond + unit * WIDTHS**self.power).argmin(axis=-1)]
         if self.power > 1 or self.groups > 1:
             return octaves << BITS
-        batch = (-1, *counts.shape[-2:])
-        finer = [
-            self._finer(one, np.atleast_1d(at), each, off)
-            for one, at in zip(counts.reshape(batch), octaves.reshape(len(counts.reshape(batch)), -1), strict=True)
-        ]
-        return np.array(finer).reshape(octaves.shape)
+        batch = counts.reshape(-1, *counts.shape[-2:])
+        sides = octaves.reshape(len(batch), -1)
+        return np.array([self._finer(*one, each, off) for one in zip(batch, sides, strict=True)]).reshape(octaves.shape)
 
     def _finer(self, counts: Floats, octaves: Ints, each: float, off: float | None) -> list[int]:
         """The candidates that the sides are moved by, near these octaves, where `each` is the noise of one record."""

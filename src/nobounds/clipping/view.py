@@ -45,18 +45,20 @@ class RecordsView:
 
     def counts(self, ladder: Ladder) -> Counts:
         """The counts on a ladder."""
-        if ladder not in self._counts:
-            self._counts[ladder] = Counts.of(self._records, ladder)
-        return self._counts[ladder]
+        counts = self._counts.get(ladder)
+        if counts is None:
+            counts = self._counts[ladder] = Counts.of(self._records, ladder)
+        return counts
 
     def deviations(self, center: float, low: float, high: float, all_present: bool, octave: int) -> Histogram:
         key = Deviation(center, low, high, octave, all_present)
-        if key not in self._seen:
-            counted = self._magnitudes(low, high, octave) if center == 0 and not all_present else None
-            if counted is None:
-                counted = Histogram.of_deviations(self._records(), key, DEVIATIONS)
-            self._seen[key] = counted
-        return self._seen[key]
+        counted = self._seen.get(key)
+        if counted is None and center == 0 and not all_present:
+            counted = self._magnitudes(low, high, octave)
+        if counted is None:
+            counted = Histogram.of_deviations(self._records(), key, DEVIATIONS)
+        self._seen[key] = counted
+        return counted
 
     def _magnitudes(self, low: float, high: float, octave: int) -> Histogram | None:
         """The deviations from 0, from coarse counts if these decide them: their rungs are parts of wider ones then."""

@@ -31,11 +31,6 @@ class WidthWalk(NamedTuple):
         """Where it halts; to halt at the last candidate and never to halt mean the same width to a walk inward."""
         return Halt(lambda: self.walk, cost, one_end=self.inward)
 
-    def widened(self, rungs: int) -> "WidthWalk":
-        """The same walk with widths that are `rungs` wider; 0 stays 0."""
-        wider = np.minimum(self.candidates + rungs, DEVIATIONS.last)
-        return self._replace(candidates=np.where(self.candidates > 0, wider, 0))
-
 
 def outward_walk(
     rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
@@ -53,38 +48,60 @@ def outward_walk(
 
 
 def inward_walk(
-    rungs: Ints, counts: Ints, origin: int | None, threshold: int, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
+    rungs: Ints,
+    counts: Ints,
+    origin: int | None,
+    threshold: int,
+    eps1: Fraction,
+    eps2: Fraction,
+    tuning: ClipTuning,
+    wider: int,
 ) -> WidthWalk:
     """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0.
 
-    Without a scale the candidates are octaves, and the tilt is what they lack under the public prior.
+    Without a scale the candidates are octaves, and the tilt is what they lack under the public prior. Other widths than
+    0 are `wider` than where the walk halts, by this many rungs.
     """
-    up_to = _up_to(rungs, counts)
+    inward = _inward(None if origin is None else origin + tuning.lowered_from, wider)
     if origin is None:
-        candidates = np.append(np.arange(len(up_to) - 1, 0, -(1 << BITS)), 0)
-        octaves = FLOOR + (candidates >> BITS)
+        octaves = FLOOR + (inward.candidates >> BITS)
         nats = np.log1p((octaves - CENTER) ** 2 / SPREAD)
         lowered = np.where(octaves > CENTER, np.ceil(nats * min(1 / float(eps2), 2.0**50)), 0.0).astype(np.int64)
     else:
-        candidates, far = _inward_candidates(origin + tuning.lowered_from)
-        lowered = _tilt(tuning.lowered / eps2, far, tuning.most_lowered)
+        lowered = _tilt(tuning.lowered / eps2, inward.far, tuning.most_lowered)
     # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
-    levels = up_to[-1] - up_to[candidates]
-    levels[:-1], levels[-1] = levels[1:], up_to[-1]
+    levels = np.bincount(inward.places[rungs], counts, len(inward.candidates)).astype(np.int64).cumsum()
     levels -= lowered
-    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates, inward=True)
+    return WidthWalk(_walk(levels, threshold, eps1, eps2), inward.released, inward=True)
+
+
+class _Inward(NamedTuple):
+    """The candidates of a walk inward, how many octaves out each is, and the width that is released for it.
+
+    `places` has for each rung the last candidate that a record there does not lie beyond.
+    """
+
+    candidates: Ints
+    far: Ints
+    released: Ints
+    places: Ints
 
 
 @lru_cache(maxsize=64)
-def _inward_candidates(octave: int) -> tuple[Ints, Ints]:
-    """The candidates of a walk inward: all up to 2**octave, then the last of each octave; and how far out it is."""
-    far = _octaves_beyond(np.arange(DEVIATIONS.last + 1), octave)
-    ends_octave = np.diff(far, append=far[-1] + 1) > 0
-    candidates = np.flatnonzero((far == 0) | ends_octave)[::-1].copy()
-    beyond = far[candidates]
-    for shared in (candidates, beyond):
+def _inward(octave: int | None, wider: int) -> _Inward:
+    """All candidates up to 2**octave, then the last of each octave; without an octave, those of octaves alone."""
+    far, last = _octaves_beyond(np.arange(DEVIATIONS.last + 1), FLOOR if octave is None else octave), DEVIATIONS.last
+    if octave is None:
+        candidates = np.append(np.arange(last, 0, -(1 << BITS)), 0)
+    else:
+        ends_octave = np.diff(far, append=far[-1] + 1) > 0
+        candidates = np.flatnonzero((far == 0) | ends_octave)[::-1].copy()
+    released = np.where(candidates > 0, np.minimum(candidates + wider, last), 0)
+    places = len(candidates) - 1 - np.searchsorted(candidates[::-1], np.arange(last + 1))
+    made = _Inward(candidates, far[candidates], released, places)
+    for shared in made:
         shared.flags.writeable = False
-    return candidates, beyond
+    return made
 
 
 def _up_to(rungs: Ints, counts: Ints) -> Ints:
@@ -96,8 +113,7 @@ def _up_to(rungs: Ints, counts: Ints) -> Ints:
 
 def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
     """How many octaves beyond 2**octave each rung lies, rounded up; 0 for those before it."""
-    first = int(DEVIATIONS.rungs(np.array([2.0 ** min(octave, 1023)]))[0])
-    return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
+    return np.maximum((rungs - rung_of(min(octave, 1023))) // (1 << BITS) + 1, 0)
 
 
 def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
@@ -113,7 +129,13 @@ def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:
     return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
 
 
-@lru_cache(maxsize=1 << 15)
-def top(rung: int) -> Fraction:
-    """The upper edge of a rung."""
-    return Fraction(DEVIATIONS.top(rung))
+@lru_cache(maxsize=64)
+def rung_of(octave: int) -> int:
+    """The rung of 2**octave."""
+    return int(DEVIATIONS.rungs(np.array([2.0**octave]))[0])
+
+
+@lru_cache(maxsize=1 << 13)
+def top(rung: int, octave: int = 0) -> Fraction:
+    """The upper edge of a rung, times 2**octave."""
+    return Fraction(DEVIATIONS.top(rung)) * Fraction(2) ** octave

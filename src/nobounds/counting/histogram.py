@@ -89,9 +89,10 @@ class Histogram:
         return Histogram(ladder, *_added_up(rungs, self.counts))
 
     def scaled(self, octave: int, ladder: Ladder) -> "Histogram":
-        """The same counts on another ladder, each record at the value of its rung over 2**octave."""
-        with np.errstate(over="ignore", under="ignore"):
-            rungs = ladder.rungs(np.ldexp(self.ladder.map.floats(self.rungs), -octave))
+        """The same counts on another ladder of float bits, whose rungs are parts of these ones times 2**octave."""
+        assert isinstance(self.ladder.map, FloatBits)
+        assert isinstance(ladder.map, FloatBits)
+        rungs = ladder.clamped(self.ladder.map.scaled(self.rungs, octave, ladder.map))
         return Histogram(ladder, *_added_up(rungs, self.counts))
 
     def __add__(self, other: "Histogram") -> "Histogram":

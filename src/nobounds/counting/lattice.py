@@ -38,9 +38,10 @@ class Lattice:
         """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number of units."""
         if unit != 1:
             low, high = low / unit, high / unit
-        exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(abs(low), abs(high))) - _VALUE_BITS)
+        most = -low
+        exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(high, most)) - _VALUE_BITS)
         exponent = max(exponent, 0) if integral else exponent
-        first, last = _floor(low, exponent), -_floor(-high, exponent)
+        first, last = -_ceil(most, exponent), _ceil(high, exponent)
         return cls(exponent, first, max(last - first, 1), unit)
 
     @property
@@ -256,17 +257,17 @@ def _added(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-def _floor(x: Fraction, exponent: int) -> int:
-    """The whole number of steps of 2**exponent at or below x."""
+def _ceil(x: Fraction, exponent: int) -> int:
+    """The whole number of steps of 2**exponent at or above x."""
     if exponent < 0:
-        return (x.numerator << -exponent) // x.denominator
-    return x.numerator // (x.denominator << exponent)
+        return -((-x.numerator << -exponent) // x.denominator)
+    return -(-x.numerator // (x.denominator << exponent))
 
 
 def _exponent(x: Fraction) -> int:
     """The smallest e with x <= 2**e; for 0 a value far below all others."""
-    if x <= 0:
+    n, d = x.numerator, x.denominator
+    if n <= 0:
         return -1074
-    e = x.numerator.bit_length() - x.denominator.bit_length()
-    up, down = max(e, 0), max(-e, 0)
-    return e if x.numerator << down <= x.denominator << up else e + 1
+    e = n.bit_length() - d.bit_length()
+    return e if n << max(-e, 0) <= d << max(e, 0) else e + 1

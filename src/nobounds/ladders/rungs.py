@@ -90,6 +90,16 @@ class FloatBits:
         np.maximum(rung, 0, out=rung)
         return _with_sign(rung, keys, self.bits)
 
+    def scaled(self, rungs: Ints, octave: int, wider: "FloatBits") -> Ints:
+        """The rungs that records on these ones have over 2**octave, by a map with fewer bits and no lower floor."""
+        sizes = np.abs(rungs)
+        sizes += self.below - (octave << self.bits)
+        sizes >>= self.bits - wider.bits
+        sizes -= wider.below
+        np.maximum(sizes, 0, out=sizes)
+        sizes *= np.sign(rungs)  # 0 stays 0
+        return sizes
+
     def interval(self, rung: int) -> tuple[Fraction, Fraction]:
         if rung < 0:
             low, high = self.interval(-rung)

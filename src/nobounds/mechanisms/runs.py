@@ -34,6 +34,7 @@ DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
 DOUBLE_ERROR = 2.0**-40
 _NOTHING = np.zeros(1, dtype=np.int64)
 _NOTHING.flags.writeable = False
+_WHOLE = Fraction(0)
 _NO_SIDE = np.zeros(0, dtype=np.int8)
 
 
@@ -89,16 +90,17 @@ class Runs:
         slopes: tuple[int, int] = EQUAL,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
-        keep = ends > starts
-        if not np.logical_and.reduce(keep):
+        keep = (ends > starts).nonzero()[0]  # faster than to select by marks
+        if len(keep) < len(starts):
             starts, ends, low, high = starts[keep], ends[keep], low[keep], high[keep]
             lowered, growth = (None if extra is None else extra[keep] for extra in (lowered, growth))
-        floor = math.floor(target)
-        above, below = low - floor - 1, floor - high
-        part = floor + 1 - target  # in (0, 1]: distance of the first whole rank above the target
-        if part == 1:  # a whole target: the rank `floor` itself has distance 0
-            part, above = Fraction(0), above + 1
-        parts = part, (1 - part) % 1
+        over = target.denominator
+        floor, rest = divmod(target.numerator, over)
+        below, parts = floor - high, (_WHOLE, _WHOLE)
+        if rest:
+            above, parts = low - floor - 1, (Fraction(over - rest, over), Fraction(rest, over))
+        else:  # a whole target: the rank `floor` itself has distance 0
+            above = low - floor
         if slopes != EQUAL:
             above, below = (ranks * slope for ranks, slope in ((above, slopes[1]), (below, slopes[0])))
             parts = parts[0] * slopes[1], parts[1] * slopes[0]

@@ -67,14 +67,15 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     if walk.noise == "gumbel":
         low, high = math.expm1(low) * (1 - _ERROR), math.expm1(high) * (1 + _ERROR) if high < 700 else math.inf
     first, last = _window(walk, threshold, _BITS, 0.0 if walk.noise == "exponential" else _SURE)
-    floor = math.floor(threshold)
+    over = threshold.denominator
+    floor, part = divmod(threshold.numerator, over)
     if abs(floor) > 2**60 or walk.length > 2**53:
         return None
     if walk.trusted and (first == len(walk.starts) or walk.starts[first] < walk.trusted[0]):
         return None
     # The whole part and the fraction are added with the sign of the gap: nothing cancels.
     whole = np.int64(floor) - walk.levels[first:last]
-    gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
+    gap = np.where(whole >= 0, whole + part / over, (whole + 1) - (over - part) / over)
     ends = np.empty(last - first, dtype=np.int64)
     ends[:-1] = walk.starts[first + 1 : last]
     ends[-1:] = walk.starts[last] if last < len(walk.starts) else walk.length

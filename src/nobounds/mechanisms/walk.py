@@ -48,7 +48,7 @@ class Walk:
             raise ValueError("a walk needs at least one query")
         if self.noise == "gumbel" and self.eps1 != self.eps2:
             raise ValueError(f"Gumbel noise needs eps1 = eps2, got eps1={self.eps1} and eps2={self.eps2}")
-        if (self.threshold / self.step).denominator != 1 or (1 / self.step).denominator != 1:
+        if self.step.numerator != 1 or self.step.denominator % self.threshold.denominator:
             raise ValueError("threshold and levels must lie on the lattice of the noise")
 
     @classmethod

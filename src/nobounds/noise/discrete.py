@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from nobounds.exact import ball, working_precision
-from nobounds.noise.source import RandomSource
+from nobounds.noise.source import RandomSource, signs_and_bits
 from nobounds.noise.unique import Unique
 
 if TYPE_CHECKING:
@@ -197,13 +197,12 @@ def discrete_laplaces(rate: Fraction, many: int, source: RandomSource) -> list[i
     """Independent draws of it."""
     drawn, double = list[int](), _double(rate)
     while len(drawn) < many:
-        negative = source(1)
-        first = source(FIRST_BITS)
-        size = _in_doubles(first, double)
-        if size is None:
-            size = _in_balls(first, rate, source)
-        if size or not negative:  # zero is accepted with one sign only, or it would be twice as likely
-            drawn.append(-size if negative else size)
+        for negative, first in signs_and_bits(source, many - len(drawn)):
+            size = _in_doubles(first, double)
+            if size is None:
+                size = _in_balls(first, rate, source)
+            if size or not negative:  # zero is accepted with one sign only, or it would be twice as likely
+                drawn.append(-size if negative else size)
     return drawn
 
 

@@ -2,7 +2,9 @@
 
 import os
 import random
+import struct
 import sys
+from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -33,3 +35,16 @@ def random_source(rng: Rng = None) -> RandomSource:
 
 def _system_bits(k: int) -> int:
     return int.from_bytes(os.urandom((k + 7) // 8), "little") >> (-k % 8)
+
+
+_SYSTEM = _system_bits
+
+
+def signs_and_bits(source: RandomSource, many: int) -> Iterable[tuple[int, int]]:
+    """`many` pairs of one random bit and 64; those of the operating system are read at once, because a call is slow.
+
+    They are all used by the draws that asked for them, so none is left for a process that forks.
+    """
+    if source is _SYSTEM:
+        return [(sign & 1, bits) for sign, bits in struct.iter_unpack("<BQ", os.urandom(9 * many))]
+    return ((source(1), source(64)) for _ in range(many))

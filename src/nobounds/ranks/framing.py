@@ -176,13 +176,10 @@ def octave_counts(chunks: Chunks, around: Around) -> Histogram:
     """The deviations of records from the centre that are not 0, by octave."""
     signed = Deviation(around.center, around.low, around.high, expected(around.center), unit=around.unit)
     away = Histogram.of_deviations(chunks, signed, _BOTH_SIDES)
-    counts: dict[int, int] = {}
-    for rung, count in zip(away.rungs.tolist(), away.counts.tolist(), strict=True):
-        if rung:
-            counts[abs(rung)] = counts.get(abs(rung), 0) + count
-    rungs = sorted(counts)
-    both = np.array([rungs, [counts[rung] for rung in rungs]], dtype=np.int64)
-    return Histogram(OCTAVES, both[0], both[1])
+    counts = np.bincount(np.abs(away.rungs), away.counts, 1).astype(np.int64)  # exact up to 2**53 records
+    counts[0] = 0
+    rungs = counts.nonzero()[0]
+    return Histogram(OCTAVES, rungs, counts[rungs])
 
 
 def deviation_octaves(values: Floats, around: Around) -> Ints:

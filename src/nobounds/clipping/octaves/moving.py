@@ -39,7 +39,6 @@ _FAR = 12  # octaves beyond the side
 _PARTS = 8  # of an octave
 _NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
 _AT_ONCE = 16  # steps of records that a table grows by
-_BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
 _ALIKE = 0.2  # prior odds that both sides have one shape
 _SCATTERS, _UNLIKE = 0.2, 0.2  # how far what lies beyond them differs all the same, and their widths, over what it is
 _UNLIKELY = 0.02  # odds below which a clip of one width is not considered
@@ -86,9 +85,10 @@ def _grid() -> _Grid:
 class _Table(NamedTuple):
     """What the fit to counts needs of each octave, each number of records and each shape; for one noise."""
 
-    means: Floats
-    scales: Floats  # of the noise and the scatter of counts together, as if they were Laplace noise
+    means: Floats  # over the scales of the noise and the scatter of counts together, as if they were Laplace noise
+    narrow: Floats  # one over these scales
     prior: Floats  # of each number of records and each shape, less the logarithms of all scales
+    numbers: Floats  # of records in the octave below the side
 
 
 @lru_cache(maxsize=16)
@@ -96,9 +96,11 @@ def _table(many: int, scale: float, steps: int) -> _Table:
     """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
     grid = _grid()
     shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
-    means = np.exp(_LEAST + _STEP * np.arange(steps))[:, None] * shapes[:, None, :]
+    numbers = np.exp(_LEAST + _STEP * np.arange(steps))
+    means = numbers[:, None] * shapes[:, None, :]
     scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
-    return _Table(means, scales, grid.prior - np.log(scales).sum(axis=0))
+    tables = means / scales, 1 / scales, grid.prior - np.log(scales).sum(axis=0)
+    return _Table(*(table.astype(np.float32) for table in tables), numbers)
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -113,10 +115,9 @@ def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -
 def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> Floats:
     """The same where all sides have one width: more lies beyond one of them, and of the others their mean is taken."""
     sides = [posteriors([each], noise)[0] for each in noisy]
-    means = [side.beyond() for side in sides]
+    means = [side.mean() for side in sides]
     most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
-    others = sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY)))
-    return sides[most].error(unit * _WIDTHS, others)
+    return sides[most].errors(unit, 0.0, sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY))))
 
 
 def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[int]) -> int | None:
@@ -126,16 +127,16 @@ def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[
     off: how far the centre may lie from that of the data, in units of the width. Candidates are counted from it.
     """
     grid, one = _grid(), np.arange(len(AWAY))
-    records, prior = sides[0].records, np.exp(grid.prior)
+    numbers, prior = sides[0].numbers, np.exp(grid.prior)
     same = sides[0].weights * sides[1].weights / prior
-    odds = float(same.sum()) * float(prior.sum()) * len(records) * _ALIKE
+    odds = float(same.sum()) * float(prior.sum()) * len(numbers) * _ALIKE
     if odds < _UNLIKELY:
         return None
     chance = odds / (1 + odds)
     above, below = (np.append(one, min(max(end, AWAY[0]), AWAY[-1]) - AWAY[0]) for end in ends)
     scale = unit * np.append(2 * _WIDTHS, sum(2.0 ** (end / (1 << BITS)) for end in ends))
     start, shape = _drawn(same, 0.0, _EVENLY)
-    beyond, squares, many = (records[start, None] * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
+    beyond, squares, many = (numbers[start, None] * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
     shifts = many * (off + _UNLIKE * _WIDTHS)
     spread = squares[:, above] + squares[:, below] + (shifts[:, above] + shifts[:, below]) ** 2
     spread += _SCATTERS**2 / 2 * (beyond[:, above] ** 2 + beyond[:, below] ** 2)
@@ -155,9 +156,7 @@ def _drawn(weights: Floats, empty: float, points: Floats) -> tuple[Ints, Ints]:
 
 def _error(bias: Floats, scale: Floats) -> Floats:
     """The mean error of Laplace noise of these scales around biases."""
-    error = bias / -scale
-    np.maximum(error, -_NOTHING, out=error)
-    np.exp(error, out=error)
+    error = _exp(bias / -scale)
     error *= scale
     error += bias
     return error
@@ -174,57 +173,56 @@ def _records(noisy: Sequence[float], around: float) -> slice:
 class Posterior(NamedTuple):
     """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
 
-    records: Floats
+    numbers: Floats
     weights: Floats
     empty: float
 
     def points(self, points: Floats) -> Floats:
         """What lies beyond each of AWAY, at points of the posterior between 0 and 1."""
         start, shape = _drawn(self.weights, self.empty, points)
-        return np.asarray(np.append(self.records, 0.0)[start, None] * _grid().beyond[shape])
+        return np.append(self.numbers, 0.0)[start, None] * _grid().beyond[shape]
 
-    def errors(self, unit: float, beside: float) -> Floats:
-        """The expected error for each of AWAY; see the function."""
-        return self.error(unit * (_WIDTHS + beside))
-
-    def beyond(self) -> Floats:
+    def mean(self) -> Floats:
         """What lies beyond each of AWAY, on average."""
-        return np.asarray(self.records @ self.weights @ _grid().beyond)
+        return self.numbers @ self.weights @ _grid().beyond
 
-    def error(self, scale: Floats, others: Floats | float = 0.0) -> Floats:
-        """The expected error for each of AWAY, with noise of these scales, where `others` lies beyond other sides."""
-        start, shape = self.weights.nonzero()
-        weights, records, beyond = self.weights[start, shape], self.records[start, None], _grid().beyond
-        error = self.empty * _error(others + np.zeros(len(AWAY)), scale)
-        for k in range(0, len(start), _BLOCK):
-            part = slice(k, k + _BLOCK)
-            bias = beyond[shape[part]]
-            bias *= records[part]
-            bias += others
-            error += weights[part] @ _error(bias, scale)
-        return error
+    def errors(self, unit: float, beside: float, others: Floats | float = 0.0) -> Floats:
+        """The expected error for each of AWAY (see `errors`), where `others` lies beyond other sides.
+
+        Noise of the scale s around a bias b has the mean error b + s exp(-b / s).
+        """
+        rate = -1 / (unit * (_WIDTHS + beside))
+        start, shape = likely = self.weights.nonzero()
+        away = (_grid().beyond * rate)[shape]
+        away *= self.numbers[start, None]
+        hidden = self.weights[likely] @ _exp(away) + self.empty
+        return self.mean() + others - _exp(others * rate) * hidden / rate
+
+
+def _exp(x: Floats) -> Floats:
+    """exp(x), in place, and never nearly nothing."""
+    return np.exp(np.maximum(x, -_NOTHING, out=x), out=x)
 
 
 def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
     """The posterior of each side given its counts, all for the same numbers of records."""
-    part = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
-    return [_posterior(each, noise, part) for each in noisy]
+    steps = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
+    return [_posterior(each, noise, steps) for each in noisy]
 
 
-def _posterior(noisy: Floats, noise: CountNoise, part: slice) -> Posterior:
+def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
     many = len(noisy)
-    table = _table(many, noise.scale, -(-part.stop // _AT_ONCE) * _AT_ONCE)
-    away = table.means[:, part] - noisy[:, None, None]
+    table = _table(many, noise.scale, -(-steps.stop // _AT_ONCE) * _AT_ONCE)
+    away = table.narrow[:, steps] * noisy.astype(np.float32)[:, None, None]
+    away -= table.means[:, steps]
     np.abs(away, out=away)
-    away /= table.scales[:, part]
-    fit = table.prior[part] - np.add.reduce(away, axis=0)
-    none = _EMPTY - float(np.abs(noisy).sum()) / noise.scale - many * math.log(noise.scale)
-    most = float(fit.max())
+    fit = table.prior[steps].astype(np.float64) - np.add.reduce(away, axis=0)
+    none = _EMPTY - float(np.add.reduce(np.abs(noisy))) / noise.scale - many * math.log(noise.scale)
+    most = float(np.maximum.reduce(fit, axis=None))
     peak = max(most, none)
     fit -= peak
-    rare = fit < most - peak + math.log(_RARE)
-    weights, empty = np.exp(np.maximum(fit, -_NOTHING, out=fit), out=fit), math.exp(none - peak)
-    weights[rare] = 0.0
-    whole = float(weights.sum()) + empty
+    weights, empty = _exp(fit), math.exp(none - peak)
+    weights *= weights >= _RARE * math.exp(most - peak)
+    whole = float(np.add.reduce(weights, axis=None)) + empty
     weights /= whole
-    return Posterior(np.exp(_LEAST + _STEP * np.arange(part.start, part.stop)), weights, empty / whole)
+    return Posterior(table.numbers[steps], weights, empty / whole)

@@ -7,7 +7,8 @@ imported here.
 import math
 from array import array
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ __all__ = ["CHUNK", "Column", "column"]
 
 _IN_PLACE = 1 << 20
 _FILLED = 1 << 18  # records of polars at a time: a call for fewer takes almost as long
+_Chunks: TypeAlias = Iterator[NDArray[np.float64]]  # named: functions inside others evaluate their hints at each call
 _FIX = "convert it first, for example np.asarray(data, dtype=float) or pd.to_numeric(series, errors='coerce')"
 
 
@@ -72,13 +74,12 @@ def _from_numpy(data: NDArray[Any]) -> Column:
         # The name of the type without its size: the length of the longest string is in the dtype.
         raise refuse_type(f"dtype {data.dtype.type.__name__}", _FIX)
     masked = isinstance(data, np.ma.MaskedArray)
-    integral = data.dtype.kind != "f"
     records: NDArray[Any] = np.ma.getdata(data).view(np.ndarray)
 
     # Floats are read in place, in chunks as long as a pass likes; others are converted a little at a time.
     in_place = data.dtype == np.float64 and data.flags.c_contiguous and not masked
 
-    def chunks() -> Iterator[NDArray[np.float64]]:
+    def chunks() -> _Chunks:
         for window in windows(len(records), _IN_PLACE if in_place else CHUNK):
             floats = records[window] if in_place else _nearest_floats(records[window], copy=masked)
             if masked:
@@ -86,8 +87,14 @@ def _from_numpy(data: NDArray[Any]) -> Column:
             floats.flags.writeable = False  # they may be the user's
             yield floats
 
-    stated = type_bounds(boolean=data.dtype.kind == "b", unsigned=data.dtype.kind == "u")
-    return Column(Facts(integral, masked or not integral, **stated), chunks, rows=lambda: len(records))
+    return Column(_facts(data.dtype.kind, masked), chunks, rows=lambda: len(records))
+
+
+@lru_cache(maxsize=16)
+def _facts(kind: str, masked: bool) -> Facts:
+    """The facts that a kind of numpy types states."""
+    stated = type_bounds(boolean=kind == "b", unsigned=kind == "u")
+    return Facts(kind != "f", masked or kind == "f", **stated)
 
 
 def _nearest_floats(records: NDArray[Any], copy: bool = True) -> NDArray[np.float64]:
@@ -113,7 +120,7 @@ def _from_pandas(data: Any, pandas: Any) -> Column:
     if not isinstance(values, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray | pandas.arrays.BooleanArray):
         raise refuse_type(f"pandas type {type(dtype).__name__}", _FIX)
 
-    def chunks() -> Iterator[NDArray[np.float64]]:
+    def chunks() -> _Chunks:
         for window in windows(len(values)):
             with np.errstate(all="ignore"):
                 floats = values[window].to_numpy(dtype="float64", na_value=np.nan)
@@ -146,7 +153,7 @@ def _from_polars(data: Any, polars: Any) -> Column:
     if not (integral or dtype.is_float() or dtype == polars.Null):
         raise refuse_type(f"polars type {type(dtype).__name__}", "cast it first, for example series.cast(pl.Float64)")
 
-    def chunks() -> Iterator[NDArray[np.float64]]:
+    def chunks() -> _Chunks:
         for window in windows(len(data), _FILLED):
             records = data[window] if dtype == polars.Float64 else data[window].cast(polars.Float64)
             yield (records.fill_null(math.nan) if records.null_count() else records).to_numpy()
