@@ -1,5 +1,6 @@
 """Every row of the cost table, audited: over all neighbouring small data sets the claim holds and is nearly reached."""
 
+from collections import Counter
 from fractions import Fraction as F
 from itertools import product
 
@@ -8,6 +9,7 @@ import pytest
 
 from nobounds.accounting import cost as loss
 from nobounds.auditing.audit import all_data, audit, neighbors_of, pair_loss
+from nobounds.auditing.cases import neighbouring
 from nobounds.auditing.claims.walks import NOISES, PERSONS, SETTINGS, SPLITS, SPOTS, counts, law_of
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
@@ -134,6 +136,29 @@ def test_data_sets_and_neighbours_are_complete():
     assert len(set(all_data("abc", 2))) == 1 + 3 + 6
     assert set(neighbors_of(("a", "b"), "abc", "add-remove")) == {("a",), ("b",)}
     assert set(neighbors_of(("a", "b"), "abc", "swap")) == {("b", "b"), ("b", "c"), ("a", "a"), ("a", "c")}
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "swap"])
+def test_every_pair_of_neighbours_occurs_once(relation):
+    """Pairs are those that differ by one record, each in one order, and the worst loss is that over all of them."""
+    pairs = list(neighbouring("abc", 3, relation))
+    every = list(all_data("abc", 3, 1 if relation == "swap" else 0))
+
+    def differ(one, other):
+        more = [(Counter(x) - Counter(y)).total() for x, y in ((one, other), (other, one))]
+        return more == ([1, 1] if relation == "swap" else [1, 0])
+
+    wanted = {frozenset(pair) for pair in product(every, repeat=2) if differ(*pair)}
+    assert {frozenset(pair) for pair in pairs} == wanted
+    assert len(pairs) == len(wanted)
+
+    def law(data):
+        chance = np.array([1.0 + data.count("a"), 2.0 + data.count("b"), 1.0 + 3 * data.count("c")])
+        return np.log(chance / chance.sum())
+
+    losses = [pair_loss(law(x), law(y)) for x, y in pairs]
+    worst = audit(law, "abc", 3, relation, 1 if relation == "swap" else 0)
+    assert (worst.epsilon, worst.eta) == tuple(map(max, zip(*losses, strict=True)))
 
 
 def test_an_impossible_outcome_on_one_side_is_an_infinite_loss():

@@ -695,7 +695,7 @@ MUTANTS = [
     Mutant(
         "engines/rows/unit_rows.py",
         "chosen",
-        compare("<", "_1 <= _2", nth=-1),
+        compare(">", "_1 > _2 + 1", nth=-1),
         "one row too many of a user would count",
         "engines/test_source_bounding.py::test_no_unit_has_more_rows_or_groups_than_it_may",
     ),

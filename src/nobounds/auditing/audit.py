@@ -37,12 +37,14 @@ def all_data(spots: Sequence[Hashable], most: int, least: int = 0) -> Iterator[D
 
 def neighbors_of(data: Data, spots: Sequence[Hashable], neighbors: Neighbors) -> Iterator[Data]:
     """The neighbours of a data set: one record less (each pair occurs once), or one record changed."""
+    order = {spot: k for k, spot in enumerate(spots)}
     for i in range(len(data)):
         rest = data[:i] + data[i + 1 :]
+        if i and data[i] == data[i - 1]:
+            continue  # the neighbours are those of the record before
         if neighbors == "add-remove":
             yield rest
         else:
-            order = {spot: k for k, spot in enumerate(spots)}
             yield from (tuple(sorted((*rest, spot), key=order.__getitem__)) for spot in spots if spot != data[i])
 
 
@@ -52,9 +54,12 @@ def audit(
     """The worst loss of a mechanism over all neighbouring data sets of up to `most` records on the given spots."""
     laws: dict[Data, Floats] = {data: log_law(data) for data in all_data(spots, most, least)}
     worst = Finding(0.0, 0.0, ((), ()), ((), ()))
+    done: set[Data] = set()
     for data, law in laws.items():
+        if neighbors == "swap":
+            done.add(data)  # these pairs occur both ways, and have the same loss
         for other in neighbors_of(data, spots, neighbors):
-            if other in laws:
+            if other in laws and other not in done:
                 epsilon, eta = pair_loss(law, laws[other])
                 if epsilon > worst.epsilon:
                     worst = Finding(epsilon, worst.eta, (data, other), worst.eta_pair)

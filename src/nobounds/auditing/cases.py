@@ -139,10 +139,15 @@ def as_worst(finding: Finding, at: str = "") -> Iterator[Worst]:
 def neighbouring(
     spots: Sequence[Any], most: int, neighbors: Neighbors, least: int | None = None
 ) -> Iterator[tuple[Data, Data]]:
-    """All pairs of neighbouring data sets on these spots."""
+    """All pairs of neighbouring data sets on these spots, each once."""
     fewest = (1 if neighbors == "swap" else 0) if least is None else least
+    done: set[Data] = set()
     for data in all_data(spots, most, fewest):
-        yield from ((data, other) for other in neighbors_of(data, spots, neighbors) if len(other) >= fewest)
+        if neighbors == "swap":
+            done.add(data)
+        for other in neighbors_of(data, spots, neighbors):
+            if len(other) >= fewest and other not in done:
+                yield data, other
 
 
 def shown(data: object) -> str:

@@ -59,17 +59,7 @@ class Settled:
 
     def needed(self) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this size, would do."""
-        plan, size = self.plan, max(self.size, 1)
-        if plan.enough(size):  # records around the clip are few, though not all records
-            rows, times = 2 * size, 2.0
-        else:
-            room = plan.search.tuning.ranks.room / plan.eps_size if plan.eps_size else 0
-            rows = math.ceil(smallest(plan.enough, size) + room)
-            times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
-            times = max(times, rows / size)
-        total = plan.total * Fraction(times)
-        spent = "rho" if plan.zcdp else "epsilon"
-        return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
+        return dict(_needed(self.plan, max(self.size, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +383,21 @@ def smallest(enough: Callable[[int], bool], start: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+@lru_cache(maxsize=256)  # public arguments too
+def _needed(plan: SumPlan, size: int) -> dict[str, int | float]:
+    """What `Settled.needed` says."""
+    if plan.enough(size):  # records around the clip are few, though not all records
+        rows, times = 2 * size, 2.0
+    else:
+        room = plan.search.tuning.ranks.room / plan.eps_size if plan.eps_size else 0
+        rows = math.ceil(smallest(plan.enough, size) + room)
+        times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
+        times = max(times, rows / size)
+    total = plan.total * Fraction(times)
+    spent = "rho" if plan.zcdp else "epsilon"
+    return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
 
 
 @lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing

@@ -56,13 +56,20 @@ class SparseLaw:
 
     def _iterated(self) -> Floats:
         """The sums of the log-probabilities of the walks from hit to hit, and of the last one if it never halted."""
-        after = [self._walk(start) for start in range(len(self.queries))] + [np.zeros(1)]
+        many = len(self.queries)
+        halts, never = np.full((many + 1, many), -np.inf), np.zeros(many + 1)
+        for first in range(many):
+            walk = self._walk(first)
+            halts[first, first:], never[first] = walk[:-1], walk[-1]
         result = []
-        for pattern in self.patterns:
-            starts = [0, *(hit + 1 for hit in pattern)]
-            total = sum(float(after[start][hit - start]) for start, hit in zip(starts, pattern, strict=False))
-            result.append(total if len(pattern) == self.hits else total + float(after[starts[-1]][-1]))
-        return np.array(result)
+        for hits, same in groupby(self.patterns, key=len):  # they come in this order
+            patterns = np.array(list(same), dtype=np.int64)
+            start, total = np.zeros(len(patterns), dtype=np.int64), np.zeros(len(patterns))
+            for hit in patterns.T:
+                total += halts[start, hit]
+                start = hit + 1
+            result.append(total if hits == self.hits else total + never[start])
+        return np.concatenate(result)
 
     def _walk(self, start: int) -> Floats:
         """Log-probabilities of the halting positions of a walk from query `start`; the last entry is never halting."""

@@ -85,38 +85,50 @@ def sorted_rows(sizes, most):
     """How many rows are sorted, all passes together."""
     units = pa.array(np.repeat(np.arange(len(sizes)), sizes))
     data = UnitRows(units, np.zeros(len(units), dtype=np.int64), [np.arange(len(units), dtype=np.float64)])
-    with mock.patch.object(unit_rows.np, "argsort", wraps=np.argsort) as sorting:
+    with (
+        mock.patch.object(unit_rows, "_in_order", wraps=unit_rows._in_order) as first,
+        mock.patch.object(unit_rows.np, "lexsort", wraps=np.lexsort) as again,
+    ):
         chosen(data, KeyOrder.of(()), Bounding("u", most, most, 1))
-    return sum(call.args[0].size for call in sorting.call_args_list)
+    return [len(call.args[0]) for call in first.call_args_list], again.call_count
 
 
 def test_only_rows_of_units_with_more_rows_are_sorted():
     """None if no unit has more; else those of such units, once."""
-    assert sorted_rows([3] * 1000, 3) == 0
-    assert sorted_rows([3] * 1000 + [7], 3) == 7
+    assert sorted_rows([3] * 1000, 3) == ([], 0)
+    assert sorted_rows([3] * 1000 + [7], 3) == ([7], 0)
 
 
-@pytest.mark.parametrize("close", [False, True])
-@pytest.mark.parametrize(("many", "groups"), [(1, 1), (40, 1), (40, 9), (40, 1 << 40)])
-def test_rows_are_in_the_order_of_unit_key_and_value_to_the_last_bit(close, many, groups):
+@pytest.mark.parametrize("values", ["far", "close", "close, and one far away", "few", "two columns", "none"])
+@pytest.mark.parametrize(("many", "groups"), [(1, 1), (40, 1), (40, 9), (40, 1 << 40), (40, 1 << 60)])
+def test_rows_are_in_the_order_of_unit_key_and_values_to_the_last_bit(values, many, groups):
     """Also where values differ in their last bits alone, and where units and keys leave no room for a value."""
     rng, size = np.random.default_rng(3), 2000
-    units, places = np.sort(rng.integers(0, many, size)), rng.integers(0, min(groups, 9), size)
-    values = 1 + rng.integers(0, 50, size) * 2.0**-52 if close else np.round(rng.normal(0, 9, size), 1)
-    found = unit_rows._in_order(np.bincount(units), places, groups, [values])
-    wanted = np.lexsort((values, places, units))
-    for array in (units, places, values):
+    units, codes = rng.integers(0, many, size), rng.integers(0, min(groups, 9), size)
+    close = 1 + rng.permutation(size) * 2.0**-52
+    columns = {
+        "far": [rng.normal(0, 9, size)],
+        "close": [close],
+        "close, and one far away": [np.append(close[1:], -np.inf)],
+        "few": [np.round(rng.normal(0, 9, size), 1)],
+        "two columns": [np.round(rng.normal(size=size)), close],
+        "none": [],
+    }[values]
+    keys = rng.permutation(groups) if groups < 10 else np.broadcast_to(np.int8(0), groups)
+    by = unit_rows._Sorted(units, np.arange(many), codes, keys, columns)
+    found = unit_rows._in_order(np.arange(size), by)
+    places = keys[codes]
+    wanted = np.lexsort((*reversed(columns), places, units))
+    assert np.array_equal(np.sort(found), np.arange(size))
+    for array in (units, places, *columns):
         assert np.array_equal(array[found], array[wanted])
 
 
-@pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
-def test_blocks_of_units_change_no_choice(block):
-    """Each block has whole units, one at least, and together they have all."""
-    rng = np.random.default_rng(5)
-    units = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 30, 40)))
-    data = UnitRows(pa.array(units), rng.integers(0, 3, len(units)), [rng.normal(size=len(units))])
-    order, bounding = KeyOrder.of((pa.array([1, 2, 3]),)), Bounding("u", 4, 4, 9)
-    whole, _ = chosen(data, order, bounding)
-    with mock.patch.object(unit_rows, "_BLOCK", block):
-        assert np.array_equal(chosen(data, order, bounding)[0], whole)
-    assert np.array_equal(np.bincount(units[whole]), np.minimum(np.bincount(units), 4))
+@given(st.integers(1, 30), st.integers(1, 9))
+def test_a_unit_keeps_rows_that_are_evenly_spread(rows, most):
+    """Row j of r if (j * most + start) mod r < most: that many rows of each unit, beside others, at any start."""
+    start = np.arange(rows + most)
+    found = unit_rows._evenly(np.full(len(start), len(start)), start, most)
+    wanted = [j + len(start) * s for s in start for j in start if (j * most + s) % len(start) < most]
+    assert found.tolist() == wanted
+    assert len(found) == most * len(start)

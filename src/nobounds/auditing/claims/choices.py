@@ -22,6 +22,7 @@ from nobounds.ranks.route import ChoiceRoute, rank_sensitivity
 RUNGS = 3000
 SPOTS = (0.5, 1.5, 2998.5, 2999.5)  # nearly all rungs are empty, and lie on one side of a record at the end
 PLACES = (-64.0, -62.0, -60.0, 0.0, 3.0, 60.0, 64.0)
+FEWER = (-64.0, -62.0, 0.0, 60.0, 64.0)  # in the quick table
 RANKS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 
@@ -98,4 +99,5 @@ def _weighed(name: str, ladder: Ladder, neighbors: Neighbors) -> Case:
         lambda: audited(partial(weighed_law, ladder, q, neighbors, epsilon), PLACES, 4, neighbors),
         tight=("range",),
         quick=neighbors == "add-remove",
+        brief=lambda: audited(partial(weighed_law, ladder, q, neighbors, epsilon), FEWER, 4, neighbors),
     )

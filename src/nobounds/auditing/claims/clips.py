@@ -97,9 +97,9 @@ def widths_seen(
             yield Worst("epsilon", abs(one.log_ratio(other, one.worst_outcome(other))), pair, at)
 
 
-def outward_seen(search: Search, octave: int | None) -> Iterator[Worst]:
-    """The losses of the walks outward, around two centres."""
-    for center in (0.0, 1000.0):
+def outward_seen(search: Search, octave: int | None, centers: tuple[float, ...] = (0.0, 1000.0)) -> Iterator[Worst]:
+    """The losses of the walks outward, around these centres."""
+    for center in centers:
         yield from widths_seen(search, octave, center, most=2 if octave is None else 1)
 
 
@@ -145,6 +145,7 @@ def _walks(neighbors: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator
         looks["outward, scaled"] = partial(outward_seen, search, 0)
     else:
         looks["inward, by octaves"] = partial(inward_seen, search, (None, None))
+    briefs: dict[str, Callable[[], Any]] = {"outward": partial(outward_seen, search, None, (0.0,))}
     for direction, look in looks.items():
         yield Case(
             f"clip, walks {direction}",
@@ -156,6 +157,7 @@ def _walks(neighbors: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator
             look,
             tight=("epsilon",),
             quick=two_sided and epsilon == 5 and direction == "inward",
+            brief=briefs.get(direction),
         )
 
 

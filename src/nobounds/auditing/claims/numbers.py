@@ -42,7 +42,7 @@ STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_
 USER = Unit("user", 2)
 USERS = ((0,), (1, 1))  # the rows of each
 FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, where every pair is tried
-BRIEF = 10.0  # in the quick table
+BRIEF, BRIEF_NEAR, BRIEF_ORDER = 8.0, 10.0, 15.0  # the same in the quick table
 ORDER = 63.0  # the reach for a Renyi divergence of order 64, in nominal epsilons, plus some deviations (MORE)
 MORE = 8.0
 
@@ -59,7 +59,8 @@ def numbers_seen(
 ) -> Iterator[Worst]:
     """The worst losses over all neighbours of up to `most` records."""
     pairs = list(neighbouring(spots, most, neighbors))
-    laws = {data: enumerated_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
+    every = dict.fromkeys(chain.from_iterable(pairs))
+    laws = {data: enumerated_law(partial(release, data), reach, factor) for data in every}
     for x, y in pairs:
         if zcdp:
             yield Worst("rho", divergence_between(laws[x], laws[y]), (x, y), at)
@@ -155,7 +156,7 @@ def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
             lambda rule=rule: pure_claims(rule.cost()),  # type: ignore[misc]
             partial(look, reach),
             quick=quick if reach == FAR else epsilon == 3,
-            brief=partial(look, BRIEF),
+            brief=partial(look, BRIEF if reach == FAR else BRIEF_NEAR),
         )
 
 
@@ -200,8 +201,11 @@ def _case(
     bounds = f", from {facts['lower']} to {facts['upper']}" if "lower" in facts else ""
     none = "" if nullable or neighbors == "add-remove" else ", none missing"
     reach = NEAR if two else FAR
+    brief = BRIEF_NEAR if two else BRIEF
     if zcdp:  # for two numbers only up to order 16
-        reach = (15 if two else ORDER) * math.sqrt(2 * amount) / (2 if users else 1) + MORE
+        deviations = math.sqrt(2 * amount) / (2 if users else 1)
+        brief = BRIEF_ORDER * deviations + MORE
+        reach = brief if two else ORDER * deviations + MORE
 
     def claims() -> dict[Measure, float]:
         loss = stated(statistic, options, spots[:1], nullable, users)
@@ -220,5 +224,5 @@ def _case(
         lambda: numbers_seen(release, spots, most, neighbors, reach, zcdp),
         tight=("rho",) if zcdp else ("epsilon", "range"),
         quick=quick,
-        brief=None if zcdp else lambda: numbers_seen(release, spots, most, neighbors, BRIEF),
+        brief=lambda: numbers_seen(release, spots, most, neighbors, brief, zcdp),
     )

@@ -238,7 +238,7 @@ def _settled(neighbors: Neighbors, framed: bool) -> Case:
     """All neighbouring data sets of two records."""
     spots = (-60.0, -3.0, 3.0, 4.0, 60.0, *((MISSING,) if neighbors == "swap" else ()))
 
-    def look() -> Iterator[Worst]:
+    def look(spots: Sequence[float] = spots) -> Iterator[Worst]:
         made, setting = settled(neighbors, framed)
         joint = cache(lambda data: Joint(made, data, setting))
         for x, y in neighbouring(spots, 2, neighbors):
@@ -254,6 +254,7 @@ def _settled(neighbors: Neighbors, framed: bool) -> Case:
         look,
         tight=(),
         quick=neighbors == "add-remove",
+        brief=lambda: look(spots[:3] if framed else spots[1:4]),
     )
 
 

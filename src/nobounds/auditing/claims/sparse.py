@@ -27,7 +27,7 @@ EITHER_WAY = (*ONE_WAY, "quiet up, hits down")
 
 # Streams of few queries and many hits, and the queries that move.
 HITS, SHORT = 4, 16
-BRIEF = 60  # queries, in the quick table
+BRIEF = 40  # queries, in the quick table
 MOVES = {
     "quiet": [int(k % 4 != 3) for k in range(SHORT)],
     "all": [1] * SHORT,

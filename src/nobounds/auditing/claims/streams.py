@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from nobounds import AboveThreshold
@@ -24,21 +24,21 @@ from nobounds.noise.discrete import FIRST_BITS, Noise
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Driver
 
-REACH = 30.0  # scales of the threshold's noise
+REACH, BRIEF = 30.0, 10.0  # scales of the threshold's noise, and those in the quick table
 LONGEST = 40.0  # the largest value tried for the exponential variable
 HALVINGS = 34
 _DIGITS = Context(prec=100)
 _WORDS = 4  # of 64 bits, of an exponential variable; zeros follow
 
 
-def called_law(make: Callable[..., Any], queries: Sequence[int]) -> Seen:
+def called_law(make: Callable[..., Any], queries: Sequence[int], reach: float = REACH) -> Seen:
     """The law of the hits of a mechanism on a stream; queries and noise are whole numbers here."""
 
     def hits(driver: Driver) -> Hashable:
         halted_at: int | None = make(rng=driver).first_above(queries)
         return "never" if halted_at is None else halted_at
 
-    return enumerated_law(hits, REACH)
+    return enumerated_law(hits, reach)
 
 
 class CoarseAboveThreshold(AboveThreshold):
@@ -69,10 +69,10 @@ def threshold_bits(walk: Walk, noise: int) -> list[int]:
     return word if walk.noise == "exponential" else [int(noise < 0), *word]
 
 
-def sampler_law(walk: Walk) -> Seen:
+def sampler_law(walk: Walk, reach: float = REACH) -> Seen:
     """The law of the sampler's position: for each noise of the threshold, the variables that lead to it."""
     by_outcome: dict[Hashable, list[float]] = {}
-    drawn = threshold_within(walk.noise, walk.eps1 * walk.step, REACH)
+    drawn = threshold_within(walk.noise, walk.eps1 * walk.step, reach)
     for noise, log_chance in zip(drawn.values, drawn.logs, strict=True):
         first = threshold_bits(walk, noise)
 
@@ -106,15 +106,16 @@ def _places(halted: Callable[[float], int], length: int) -> Iterator[tuple[int, 
 
 def seen(law: Callable[[Sequence[int]], Seen], streams: Iterable[Pair]) -> Iterator[Worst]:
     """The worst losses over pairs of streams."""
+    of = cache(law)
     for pair in streams:
-        epsilon, eta = loss_between(law(pair.x), law(pair.y))
+        epsilon, eta = loss_between(*(of(tuple(queries)) for queries in (pair.x, pair.y)))
         yield Worst("epsilon", epsilon, (pair.x, pair.y))
         yield Worst("range", eta, (pair.x, pair.y))
 
 
-def walk_law(noise: Noise, eps1: Fraction, eps2: Fraction, queries: Sequence[int]) -> Seen:
+def walk_law(noise: Noise, eps1: Fraction, eps2: Fraction, queries: Sequence[int], reach: float = REACH) -> Seen:
     """The law of the sampler on these queries."""
-    return sampler_law(Walk.of(list(queries), Fraction(0), eps1=eps1, eps2=eps2, noise=noise))
+    return sampler_law(Walk.of(list(queries), Fraction(0), eps1=eps1, eps2=eps2, noise=noise), reach)
 
 
 def above(noise: Noise, is_monotonic: bool, rng: Any = None) -> AboveThreshold:
@@ -150,6 +151,7 @@ def _called(
         lambda: seen(partial(called_law, make), streams),
         tight=("epsilon",),
         quick=quick,
+        brief=lambda: seen(partial(called_law, make, reach=BRIEF), streams),
     )
 
 
@@ -166,4 +168,5 @@ def _sampled(noise: Noise, length: int) -> Case:
         lambda: seen(partial(walk_law, noise, half, half), streams[:2]),
         tight=() if noise == "laplace" else ("epsilon",),
         quick=noise == "exponential",
+        brief=lambda: seen(partial(walk_law, noise, half, half, reach=BRIEF), streams[:1]),
     )

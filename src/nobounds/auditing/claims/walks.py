@@ -34,6 +34,7 @@ SETTINGS: tuple[tuple[Layout, int], ...] = (
     ((10**5, 1, 10**18, 1), 60),
     ((1, 10**18, 1, 1), 60),
 )
+BRIEF = ((LAYOUTS[0], 0), (LAYOUTS[0], 20), (LAYOUTS[1], 20), (LAYOUTS[2], 20), SETTINGS[-2])  # in the quick table
 PERSONS = ((0, 0), (0, 3), (1, 1), (1, 2), (2, 2), (3, 3))  # the rows of a user who has two
 SPLITS = (
     (HALF, HALF),
@@ -86,9 +87,11 @@ def law_of(
 LawOf: TypeAlias = Callable[[Data, Layout, int], Floats]
 
 
-def seen(law: LawOf, spots: Sequence[object], neighbors: Neighbors) -> Iterator[Worst]:
-    """The worst losses over all layouts and shifts, and data sets of up to two records."""
-    for layout, shift in SETTINGS:
+def seen(
+    law: LawOf, spots: Sequence[object], neighbors: Neighbors, settings: Sequence[tuple[Layout, int]] = SETTINGS
+) -> Iterator[Worst]:
+    """The worst losses over these layouts and shifts, and data sets of up to two records."""
+    for layout, shift in settings:
         yield from audited(lambda data: law(data, layout, shift), spots, 2, neighbors, _at(layout, shift))  # noqa: B023
 
 
@@ -119,10 +122,12 @@ def users_law(
     return law_of(counts(rows), threshold + shift, eps1 / 2, eps2 / 2, noise, layout, HALF)
 
 
-def general_seen(eps1: Fraction, eps2: Fraction, noise: Noise) -> Iterator[Worst]:
+def general_seen(
+    eps1: Fraction, eps2: Fraction, noise: Noise, settings: Sequence[tuple[Layout, int]] = SETTINGS
+) -> Iterator[Worst]:
     """The losses on streams whose runs move in either direction by at most 1."""
     streams = list(product((0, 1), repeat=4))
-    for layout, shift in SETTINGS:
+    for layout, shift in settings:
         laws = {stream: law_of(stream, shift, eps1, eps2, noise, layout) for stream in streams}
         at = _at(layout, shift)
         for a, b in product(streams, repeat=2):
@@ -150,6 +155,7 @@ def _cases(noise: Noise, eps1: Fraction, eps2: Fraction, quick: bool) -> Iterato
             lambda: pure_claims(cost),
             lambda: seen(law, PERSONS if users else SPOTS, neighbors),
             quick=quick and (not users or noise == "exponential"),
+            brief=lambda: seen(law, PERSONS if users else SPOTS, neighbors, BRIEF),
         )
 
     def bound(case: Case) -> Case:
@@ -177,6 +183,7 @@ def _cases(noise: Noise, eps1: Fraction, eps2: Fraction, quick: bool) -> Iterato
         lambda: pure_claims(general(eps1, eps2)),
         lambda: general_seen(eps1, eps2, noise),
         quick=quick,
+        brief=lambda: general_seen(eps1, eps2, noise, BRIEF[:2]),
     )
     moving, still = (partial(users_law, share, eps1, eps2, noise) for share in (HALF, Fraction(0)))
     made = case("counts - q n, up", moving_threshold(HALF, eps1, eps2), moving, "add-remove", ", q 1/2", users=True)

@@ -30,7 +30,7 @@ def audit(
         bool,
         typer.Option(
             "--quick",
-            help="Check each mechanism in fewer settings, on fewer data; takes about 23 seconds of processor time.",
+            help="Check each mechanism in fewer settings, on fewer data; takes about 13 seconds of processor time.",
         ),
     ] = False,
     mine: Annotated[

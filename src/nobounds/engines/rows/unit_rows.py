@@ -5,7 +5,6 @@ keys and values, it keeps every (r / rows)-th from a hashed start on. The choice
 rows with equal key and value are the same. A unit with few rows keeps all of them, so only the others are sorted.
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +15,7 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Bounding
 
 Words = NDArray[np.uint64]
-_LEADING = 24  # bits of a value that are enough to tell most values apart
-_WIDE = 4  # places of a matrix with a line for each unit, for each row, at most
-_BLOCK = 1 << 14  # rows that are sorted at a time
+_BLOCK = 1 << 14  # rows that are looked at together, which fit the caches of a processor
 _DENSE = 4  # a table of all whole numbers between the least and the largest may have this many places for each row
 
 
@@ -76,17 +73,13 @@ def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, I
     else:
         stays = (sizes <= most)[numbers]
         sort = np.flatnonzero(~stays)
-    if not len(sort):
-        return np.flatnonzero(stays), numbers
-    sort = _unit_by_unit(sort, numbers[sort])
-    first, size = _runs(numbers[sort])
-    start = (starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)).astype(np.int64)
-    for part in _blocks(first):
-        block = sort[first[part][0] : first[part][-1] + size[part][-1]]
-        in_order = _in_order(
-            size[part], order.places[rows.codes[block]], len(order.places), [each[block] for each in rows.values]
-        )
-        stays[block[in_order[_evenly(size[part], start[part], most)]]] = True
+    if len(sort):
+        is_many = sizes > most
+        ranks = np.cumsum(is_many) - 1
+        size = sizes[is_many]
+        start = starts(words(units(np.flatnonzero(is_many))), bounding.salt) % size.astype(np.uint64)
+        in_order = _in_order(sort, _Sorted(numbers, ranks, rows.codes, order.places, rows.values))
+        stays[in_order[_evenly(size, start.astype(np.int64), most)]] = True
     return np.flatnonzero(stays), numbers
 
 
@@ -185,70 +178,81 @@ def _in_few_groups(places: Ints, numbers: Ints, units: Any, codes: Ints, order: 
     return np.asarray(places[sort[stays]])
 
 
-def _unit_by_unit(rows: Ints, units: Ints) -> Ints:
-    """Some rows in the order of their units."""
-    ranks = np.cumsum(np.bincount(units) > 0) - 1
-    return _stably(rows, ranks[units], int(ranks[-1]).bit_length())
+def _evenly(size: Ints, start: Ints, most: int) -> Ints:
+    """Where rows stay, of units with these numbers of rows: row j of r rows if (j * most + start) mod r < most.
 
-
-def _blocks(first: Ints) -> list[slice]:
-    """The units in blocks of about as many rows as the caches of a processor hold; `first` says where units start."""
-    cuts = np.searchsorted(first, np.arange(0, int(first[-1]) + 1, _BLOCK)).tolist()
-    return [slice(*ends) for ends in pairwise(sorted({*cuts, len(first)}))]
-
-
-def _evenly(size: Ints, start: Ints, most: int) -> NDArray[np.bool_]:
-    """Which rows of units with these numbers of rows stay: row j of r rows if (j * most + start) mod r < most."""
-    ahead = start - (np.cumsum(size) - size) * most
-    rows = np.arange(0, int(size.sum()) * most, most)
-    return np.asarray((rows + np.repeat(ahead, size)) % np.repeat(size, size) < most)
-
-
-def _in_order(size: Ints, places: Ints, groups: int, values: list[Floats]) -> Ints:
-    """The order of rows within units of these sizes, by the places of their keys and by their values."""
-    of_units, of_keys = (len(size) - 1).bit_length(), (groups - 1).bit_length()
-    left = 64 - of_units - of_keys
-    each = [_ordered_bits(column) for column in values]
-    if len(each) == 1 and (order := _in_lines(size, places, of_keys, each[0])) is not None:
-        return order
-    units = np.repeat(np.arange(len(size)), size)
-    if len(each) == 1 and left >= _LEADING:  # in one word with the leading bits of the value
-        word = units.astype(np.uint64) << np.uint64(64 - of_units) if of_units else np.zeros(len(units), np.uint64)
-        if of_keys:
-            word |= places.astype(np.uint64) << np.uint64(left)
-        word |= each[0] >> np.uint64(64 - left)
-        order = np.argsort(word)
-        word, exact = word[order], each[0][order]
-        if not bool(np.any((word[1:] == word[:-1]) & (exact[1:] < exact[:-1]))):  # no other bit of a value matters
-            return order
-    order = np.arange(len(units))
-    for bits in reversed(each):
-        order = _stably(order, bits[order], 64)
-    order = _stably(order, places[order], of_keys)
-    return _stably(order, units[order], of_units)
-
-
-def _in_lines(size: Ints, places: Ints, of_keys: int, bits: Words) -> Ints | None:
-    """The order of rows by unit, place and value, each unit a line of a matrix; None if that is not fit for these rows.
-
-    Lines are filled up with a word above all others: the value of none has all bits set. The last bits of a value give
-    way to its place; None if that puts two rows in the wrong order.
+    For `most` successive whole numbers k, that is the least j with j * most + start >= k * r.
     """
-    widest = int(size.max())
-    if len(size) * widest > _WIDE * len(bits):
-        return None
-    word = bits >> np.uint64(of_keys)
-    if of_keys:
-        word |= places.astype(np.uint64) << np.uint64(64 - of_keys)
-    inside = np.arange(widest) < size[:, None]
-    lines = np.full((len(size), widest), np.uint64(_ALL))
-    lines[inside] = word
-    first = np.cumsum(size) - size
-    order: Ints = (np.argsort(lines, axis=1) + first[:, None])[inside]
-    word, exact = word[order], bits[order]
-    is_wrong = (word[1:] == word[:-1]) & (exact[1:] < exact[:-1])
-    is_wrong[first[1:] - 1] = False  # the last row of a unit and the first of the next
-    return None if bool(is_wrong.any()) else order
+    rows = ((start >= most)[:, None] + np.arange(most)) * size[:, None]
+    rows += (most - 1 - start)[:, None]
+    rows //= most
+    rows += (np.cumsum(size) - size)[:, None]
+    return np.asarray(rows.ravel())
+
+
+class _Sorted(NamedTuple):
+    """What rows are sorted by: the rank of the unit, the place of the key, and the values."""
+
+    numbers: Ints
+    ranks: Ints
+    codes: Ints
+    places: Ints
+    values: list[Floats]
+
+    def units(self, rows: Ints) -> Ints:
+        """The ranks of the units of some rows."""
+        return self.ranks[self.numbers[rows]]
+
+    def keys(self, rows: Ints) -> Ints:
+        """The places of the keys of some rows."""
+        return self.places[self.codes[rows]]
+
+    def are_less(self, rows: Ints, others: Ints) -> NDArray[np.bool_]:
+        """Whether the values of some rows come before those of others."""
+        less = np.zeros(len(rows), dtype=bool)
+        for column in reversed(self.values):
+            one, other = _ordered_bits(column[rows]), _ordered_bits(column[others])
+            less = (one < other) | ((one == other) & less)
+        return less
+
+    def exactly(self, rows: Ints) -> Ints:
+        """Some rows in order, by all bits of what they are sorted by."""
+        each = [self.units(rows), self.keys(rows), *(_ordered_bits(column[rows]) for column in self.values)]
+        return np.asarray(rows[np.lexsort(each[::-1])])
+
+
+def _in_order(rows: Ints, by: _Sorted) -> Ints:
+    """The rows in order.
+
+    What is sorted is words of unit, key, leading bits of the first value and the number of the row: that is faster than
+    to sort rows by words. Where these bits do not tell rows apart, all rows of their units are sorted again.
+    """
+    of_units, of_keys, of_rows = (int(last).bit_length() for last in (by.ranks[-1], len(by.places) - 1, len(rows) - 1))
+    left = 64 - of_units - of_keys - of_rows
+    if left < 0:
+        return by.exactly(rows)
+    some, low, spare = by.values[:1], np.uint64(0), np.uint64(0)
+    for column in some:  # what values differ in
+        low, high = _ordered_bits(np.array([np.fmin.reduce(column), np.max(column)]))
+        spare = np.uint64(max(int(high - low).bit_length() - left, 0))
+    word = np.empty(len(rows), dtype=np.uint64)
+    for begin in range(0, len(rows), _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        bits = by.units(block).astype(np.uint64) << np.uint64(of_keys) | by.keys(block).astype(np.uint64)
+        for column in some:
+            bits = bits << np.uint64(left) | (_ordered_bits(column[block]) - low) >> spare
+        numbers = np.arange(begin, begin + len(block), dtype=np.uint64)
+        word[begin : begin + _BLOCK] = bits << np.uint64(of_rows) | numbers
+    word.sort()
+    order: Ints = rows[word & np.uint64((1 << of_rows) - 1)]
+    word >>= np.uint64(of_rows)
+    alike = np.flatnonzero(word[1:] == word[:-1])
+    wrong = order[alike[by.are_less(order[alike + 1], order[alike])]]
+    if len(wrong):
+        again = np.bincount(by.units(wrong), minlength=len(by.ranks)) > 0
+        places = np.flatnonzero(again[by.units(order)])
+        order[places] = by.exactly(order[places])
+    return order
 
 
 def _ordered_bits(values: Floats) -> Words:
@@ -257,17 +261,7 @@ def _ordered_bits(values: Floats) -> Words:
     return (bits ^ ((bits >> 63) | np.int64(-(1 << 63)))).view(np.uint64)
 
 
-def _stably(rows: Ints, numbers: Ints | Words, bits: int) -> Ints:
-    """The rows in the order of whole numbers of `bits` bits, else as before; sixteen bits at a time, which is fast."""
-    for shift in range(0, bits, 16):
-        order = np.argsort((numbers >> numbers.dtype.type(shift)).astype(np.uint16), kind="stable")
-        rows = rows[order]
-        if shift + 16 < bits:
-            numbers = numbers[order]
-    return rows
-
-
 def _runs(numbers: Ints) -> tuple[Ints, Ints]:
     """Where the runs of equal numbers start, and how long they are."""
-    first = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
+    first = np.flatnonzero(np.append(numbers[:1] == numbers[:1], numbers[1:] != numbers[:-1]))
     return first, np.diff(first, append=len(numbers))
