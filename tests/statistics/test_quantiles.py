@@ -426,3 +426,13 @@ def test_a_quantile_of_equal_records_with_an_interval_is_their_value(value, neig
         release = nb.quantile(np.full(2000, value), 0.5, epsilon=1, interval=0.95, neighbors=neighbors, rng=rng)
         assert release.value == value
         assert release.interval[0] <= value <= release.interval[1]
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [10**7, 1_700_000_000, 7 * 10**12])
+def test_several_quantiles_of_equal_whole_numbers_are_their_round_value(value, neighbors):
+    """A rung of large whole numbers holds many of them, and the roundest is released, as of floats."""
+    for seed in range(5):
+        rng = random.Random(seed)
+        release = nb.quantiles(np.full(150, value), [0.25, 0.5, 0.75], epsilon=5, neighbors=neighbors, rng=rng)
+        assert release.value == (value, value, value)
