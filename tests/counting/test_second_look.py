@@ -237,3 +237,25 @@ def test_counts_on_the_same_ladder_are_the_coarse_ones():
     counts = Counts(Histogram.of([np.array([1.0, 2.0])], COARSE), lambda: 1 / 0)
     assert counts.full(COARSE) is counts.around(COARSE, 0, 1) is counts.coarse
     assert "hidden" in repr(counts)
+
+
+@pytest.mark.medium
+def test_finer_counts_of_many_records_never_reach_beyond_the_coarse_ones(monkeypatch):
+    """In a frame, a rung may be wider than coarse rungs: what is left out first must not be counted as a part later."""
+    rng = np.random.default_rng(1)
+    for _ in range(600):
+        n = int(rng.integers(1, 400))
+        sign = rng.choice([-1, 1])
+        kinds = (rng.normal(size=n) * 10, sign * np.exp(3 * rng.normal(size=n)), sign * (100 + rng.random(n)))
+        data = kinds[rng.integers(3)]
+        monkeypatch.setattr(second_look, "MANY", int(rng.integers(1, 10)))
+        counts = Counts.of(lambda data=data: [data], Ladder.float_bits(int(rng.integers(1, 9))))
+        frame = Frame(float(rng.choice(data)), int(rng.integers(-20, 20)))
+        inner = Ladder.grid(F(1, 64), 6) if rng.random() < 0.5 else walk_ladder(int(rng.integers(1, 6)), False)
+        ladder = placed(inner, frame)
+        low = rng.uniform(-3, n + 3, 2)
+        ranks = list(zip(low, low + rng.choice([0, 0.5, 3, 20], 2), strict=True))
+        full, (near, exact) = counts.full(ladder), counts._counted(ladder, ranks)
+        assert near.total == n
+        for first, last in exact:
+            assert within(near, first, last) == within(full, first, last)

@@ -148,6 +148,18 @@ def test_scales_near_the_one_expected_weigh_more():
     assert weights.min() > 0 and weights.sum() < 20 * weights[zero]
 
 
+def test_next_to_no_scale_weighs_most_where_that_is_asked_for():
+    """Nearly all of the prior, and beside it the weights are the same."""
+    rungs = FloatBits(0, -300)
+    ladder = Ladder(rungs, 1, rungs.ends[1])
+    every = np.arange(1, rungs.ends[1] + 1)
+    plain, heaped = (prior_of_scales(ladder, which).masses(every, every) for which in (False, True))
+    heap = 300 - 40
+    assert heaped[heap] > 0.99 * heaped.sum()
+    assert np.array_equal(np.delete(heaped, heap), np.delete(plain, heap))
+    assert prior_of_scales(ladder, True).key != prior_of_scales(ladder).key
+
+
 def drawn_counts(law, draws=20_000):
     """How often each rung of a run is drawn by the prior alone."""
     prior, ladder, source = *law, random_source(random.Random(4))

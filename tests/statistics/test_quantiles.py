@@ -394,3 +394,45 @@ def test_quantiles_of_equal_records_are_their_value(value, neighbors):
         for q in (0.1, 0.5, 0.75):
             release = nb.quantile(np.full(5000, value), q, epsilon=1, neighbors=neighbors, rng=random.Random(seed))
             assert release.value == value
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [0.0, 42.7, -3e9])
+def test_bounds_of_equal_records_are_their_value(value, neighbors):
+    """No deviation tells the scale: a walk to an end that halts early must not end far from all records."""
+    for seed in range(60):
+        low, high = nb.bounds(np.full(2000, value), epsilon=1, neighbors=neighbors, rng=random.Random(seed)).value
+        assert max(value - low, high - value) <= 1e-6 * max(abs(value), 1)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_bounds_of_few_records_beside_a_heap_are_not_far_beyond_them(neighbors):
+    """One record in a hundred says too little of the scale."""
+    for seed in range(60):
+        away = np.random.default_rng(seed).random(20)
+        data = np.append(np.full(1980, 5.0), 5 + away)
+        low, high = nb.bounds(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed)).value
+        assert 4 <= low <= 5 <= high <= 7
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [42, 42.5, 1e6])
+def test_a_quantile_of_equal_records_with_an_interval_is_their_value(value, neighbors):
+    """Even where the interval is a rung that is far too wide, or one of few digits."""
+    for seed in range(20):
+        rng = random.Random(seed)
+        release = nb.quantile(np.full(2000, value), 0.5, epsilon=1, interval=0.95, neighbors=neighbors, rng=rng)
+        assert release.value == value
+        assert release.interval[0] <= value <= release.interval[1]
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [10**7, 1_700_000_000, 7 * 10**12])
+def test_several_quantiles_of_equal_whole_numbers_are_their_round_value(value, neighbors):
+    """A rung of large whole numbers holds many of them, and the roundest is released, as of floats."""
+    for seed in range(5):
+        rng = random.Random(seed)
+        release = nb.quantiles(np.full(150, value), [0.25, 0.5, 0.75], epsilon=5, neighbors=neighbors, rng=rng)
+        assert release.value == (value, value, value)

@@ -53,6 +53,19 @@ def test_few_records_are_not_answered(n, statistic, neighbors):
         assert found.loss.epsilon == 1
 
 
+@pytest.mark.parametrize("spending", [{"epsilon": 0.1}, {"rho": 0.0025}], ids=["epsilon", "rho"])
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
+@pytest.mark.parametrize("n", [0, 1, 2, 20])
+def test_what_next_to_no_records_would_need_is_no_nonsense(n, statistic, neighbors, spending):
+    """No spending is enough for one record; the noise of the size says how many there may be."""
+    for seed in range(3):
+        found = statistic(np.arange(n) + 0.5, **spending, neighbors=neighbors, rng=seeded(seed))
+        needed = found.parameters["needed"]
+        assert needed.get("epsilon", 0) < 1000 and needed.get("rho", 0) < 1e5
+        assert "would do" in " ".join(str(found.explain()).split())
+
+
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("values", [(6.0, 7.0, 9.0), (1.0, 0.0, 1.0), (17.0, 16.0, 18.0), (30.0, 20.0, 45.0)])
 def test_means_of_few_values_are_right(values, neighbors):

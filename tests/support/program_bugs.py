@@ -391,9 +391,9 @@ def rate_of_the_median(problem, q, epsilon, bits):
     return replace(prior_choice(problem, q, epsilon, bits), rate=epsilon)
 
 
-def double_rate(histogram, rate, real=view.octave_runs):
+def double_rate(histogram, rate, heaped=False, real=view.octave_runs):
     """A scale by a choice with half its noise."""
-    return real(histogram, 2 * rate)
+    return real(histogram, 2 * rate, heaped)
 
 
 def all_of_it(total, spent, zcdp):

@@ -199,6 +199,11 @@ class SumPlan:
         outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
         return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
 
+    def likely(self, size: int) -> int:
+        """How many records a noisy number of them may well hide, at least 2: no epsilon is enough for one alone."""
+        hidden = math.ceil(1 / self.eps_size) if self.eps_size else 0
+        return max(size, 2, hidden if self.rows is None else min(hidden, self.rows))
+
     @property
     def after_tail(self) -> Fraction:
         """What is left for the clip and the noise, after octaves and numbers of rows."""
@@ -393,8 +398,9 @@ def _needed(plan: SumPlan, size: int) -> dict[str, int | float]:
     else:
         room = plan.search.tuning.ranks.room / plan.eps_size if plan.eps_size else 0
         rows = math.ceil(smallest(plan.enough, size) + room)
-        times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
-        times = max(times, rows / size)
+        likely = plan.likely(size)
+        times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(likely), 16) / 16
+        times = max(times, rows / likely)
     total = plan.total * Fraction(times)
     spent = "rho" if plan.zcdp else "epsilon"
     return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}

@@ -113,14 +113,19 @@ class Counts:
 
 
 def _touched(coarse: Histogram, ladder: Ladder, low: float, high: float) -> tuple[int, int]:
-    """The first and the last rung of another ladder that these ranks may touch, as far as coarse rungs tell."""
+    """The first and the last rung of another ladder that these ranks may touch, as far as coarse rungs tell.
+
+    They reach over the whole of the coarse rungs around these ranks, so that those of finer rungs never reach further.
+    """
     rungs, up_to = coarse.rungs, coarse.up_to
     # The last occupied coarse rung with all ranks below `low`, and the first with all ranks above `high`.
     before = int(np.searchsorted(up_to, low)) - 1
     after = int(np.searchsorted(up_to - coarse.counts, high, side="right"))
-    value = coarse.ladder.map.floats
-    first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
-    last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
+    first, last = ladder.first, ladder.last
+    if before >= 0:
+        first = int(ladder.rungs(np.array([coarse.ladder.lowest(int(rungs[before]))]))[0])
+    if after < len(rungs):
+        last = int(ladder.rungs(np.array([coarse.ladder.highest(int(rungs[after]))]))[0])
     return first, last
 
 

@@ -118,7 +118,9 @@ class GroupsView:
             return _joined(block.octaves(around, rate, draws) for block in self.blocks())
 
         one = self._one(lambda view, group: view.spread(around.at(float(around.center[group])), rate, cost))
-        return Many(codes, int, int, one, cost, (around.unit, rate), len(self.who), gathers=True, tabled=True)
+        return Many(
+            codes, int, int, one, cost, (around.unit, around.heaped, rate), len(self.who), gathers=True, tabled=True
+        )
 
     def octaves(self, around: Around, rate: Fraction, draws: Draws) -> Ints:
         """The octave of the scale of each group."""
@@ -130,10 +132,10 @@ class GroupsView:
         kept = order[rungs[order] > 0]
         starts = np.searchsorted(group[kept], np.arange(len(records) + 1))
         on = Groups(OCTAVES, starts, rungs[kept], records.counts[kept]).merged()
-        runs = near_runs(on, HALF, rate, prior_of_scales(OCTAVES))
+        runs = near_runs(on, HALF, rate, prior_of_scales(OCTAVES, around.heaped))
 
         def one(k: int) -> Runs:
-            return octave_runs(on.histogram(k), rate)
+            return octave_runs(on.histogram(k), rate, around.heaped)
 
         if runs is None:
             return choices_one_by_one(True, self.who, draws, one)

@@ -86,9 +86,10 @@ class Frame:
         it has passed.
         """
         low, high = self.ends(rungs, which)
+        wide = high - low > _CLOSE * np.abs(self.center)
         if self.unit is None:
-            wide = (low <= self.center) & (self.center <= high) & (high - low > _CLOSE * np.abs(self.center))
-            return np.where(wide, self.center, roundest(low, high))
+            around = wide & (low <= self.center) & (self.center <= high)
+            return np.where(around, self.center, roundest(low, high))
         first, last = np.ceil(low), np.ceil(high) - 1
         if isinstance(rungs, Zoned):  # rungs below the centre hold their upper edge, and that of the centre none
             below, above = high <= self.center, low >= self.center
@@ -96,7 +97,8 @@ class Frame:
         if self.clock:
             some = roundest_moment(first, last, self.unit)
         else:
-            some = np.where((first <= self.center) & (self.center <= last), self.center, roundest(first, last))
+            around = wide & (first <= self.center) & (self.center <= last)
+            some = np.where(around, self.center, roundest(first, last))
         none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
         return np.where(first <= last, some, none)
 

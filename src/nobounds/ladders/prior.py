@@ -27,6 +27,7 @@ _FINEST = 24  # log2 of the rungs an octave up to which each rung weighs a whole
 _FLAT = 20  # a flat prior has this many more bits for its lowest octaves
 _SEARCHED = 64  # rungs up to which each of them is searched for
 _SCALE_WIDTH = 6  # octaves by which a scale may easily be larger or smaller than expected
+_HEAP, _HEAVIER = -40, 200  # the octave that stands for next to no scale, and what it weighs over all others
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,13 +224,19 @@ def _of_deviations(rungs: Zoned) -> Prior:
 
 
 @lru_cache(maxsize=8)
-def prior_of_scales(octaves: Ladder) -> Prior:
-    """The prior over the octaves of a scale, around the octave 0: (1 + |k| / 6)**-2."""
+def prior_of_scales(octaves: Ladder, heaped: bool = False) -> Prior:
+    """The prior over the octaves of a scale, around the octave 0: (1 + |k| / 6)**-2.
+
+    If hardly any record deviates, it decides alone. Where a scale that is far too large does much harm, and one that is
+    too small hardly any, most of it is on a small one then (`heaped`), which records outweigh for 6 nats.
+    """
     rungs = octaves.map
     assert isinstance(rungs, FloatBits)
     away = np.abs(np.arange(rungs.floor, 1024))
     units = _ONE * _SCALE_WIDTH**2 // (_SCALE_WIDTH + away) ** 2
-    return Prior(1 + np.arange(len(away)), units, np.zeros(len(away), dtype=np.int64), ("scales", rungs))
+    if heaped:
+        units[_HEAP - rungs.floor] += _HEAVIER * int(units.sum())
+    return Prior(1 + np.arange(len(away)), units, np.zeros(len(away), dtype=np.int64), ("scales", rungs, heaped))
 
 
 def _both_sides(starts: Ints, units: Ints, bits: Ints, key: Hashable, zero: int | None = None) -> Prior:

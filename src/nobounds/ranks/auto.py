@@ -159,7 +159,7 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     in_tail = float(careful * (epsilon - whole.epsilon)) * float(min(tails)) / len(tails)
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
     if framed:
-        return whole
+        return replace(whole, heaped=problem.qs == BOTH_ENDS)
     if swap and all(tails) and is_chosen(problem) and is_alone(float(size * epsilon) / len(tails), min(tails), tuning):
         return None
     most = epsilon * (tuning.most_center_swap if swap else tuning.most_center)

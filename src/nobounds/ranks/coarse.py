@@ -112,9 +112,9 @@ def spread_bounds(coarse: Histogram, around: Around, rate: Fraction, exact: Call
         trusted=(OCTAVES.first, OCTAVES.last),
         lowered=np.broadcast_to(np.int64(0), len(nearest)),
         growth=np.broadcast_to(np.int64(0), len(nearest)),
-        prior=prior_of_scales(OCTAVES),
+        prior=prior_of_scales(OCTAVES, around.heaped),
     )
-    return Bounded(runs, farthest - nearest, lambda rung: exact_bounds(octave_runs(exact(), rate)))
+    return Bounded(runs, farthest - nearest, lambda rung: exact_bounds(octave_runs(exact(), rate, around.heaped)))
 
 
 def has_ends(ladder: Ladder) -> bool:

@@ -46,6 +46,7 @@ class FrameRule:
     center: ChoiceRoute
     eps_scale: Fraction
     neighbors: Neighbors
+    heaped: bool = False  # whether the scale is next to nothing where hardly any record deviates from the centre
 
     @classmethod
     def of(cls, problem: Problem, eps_center: Fraction, eps_scale: Fraction, *, bits: int | None = None) -> "FrameRule":
@@ -81,7 +82,7 @@ class FrameRule:
         octave: Any = expected(center)
         if self.eps_scale:
             rate = self.eps_scale / 2 if self.neighbors == "swap" else self.eps_scale
-            chosen = yield view.spread(Around(center, unit, *self.bounds), rate, self.scale_cost)
+            chosen = yield view.spread(Around(center, unit, *self.bounds, self.heaped), rate, self.scale_cost)
             octave = octave + chosen - 1 + DEEPEST
         return Frame(center, octave, unit, self.clock)
 
@@ -133,6 +134,7 @@ class Around:
     unit: Fraction | None
     low: float = -math.inf
     high: float = math.inf
+    heaped: bool = False  # as for `FrameRule`
 
     def at(self, center: Any) -> "Around":
         """The same around another centre."""
@@ -187,6 +189,6 @@ def deviation_octaves(values: Floats, around: Around) -> Ints:
     return _WITH_ZERO.rungs(around.away(values))
 
 
-def octave_runs(histogram: Histogram, rate: Fraction) -> Runs:
+def octave_runs(histogram: Histogram, rate: Fraction, heaped: bool = False) -> Runs:
     """The octaves to choose the scale from."""
-    return Runs.of(histogram, HALF, rate, prior_of_scales(OCTAVES))
+    return Runs.of(histogram, HALF, rate, prior_of_scales(OCTAVES, heaped))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
-from nobounds.ladders.frame import NO_FRAME, Frame
+from nobounds.ladders.frame import NO_FRAME, Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Route
@@ -55,9 +55,12 @@ def floats_at(own: Ladder, route: OneRoute, positions: Ints) -> Floats:
 
 def value_of(own: Ladder, ladder: Ladder, rung: int) -> int | float:
     """What is released for a rung of another ladder: the roundest number on it, within the bounds of `own`."""
-    if isinstance(ladder.map, FloatBits):
-        return own.within(Fraction(float(NO_FRAME.values(ladder.map, np.array([rung]))[0])))
-    return own.within(ladder.map.value(rung))
+    rungs = ladder.map
+    if isinstance(rungs, FloatBits):
+        rungs = Framed(NO_FRAME, rungs)
+    elif isinstance(rungs, Grid) and own.map is not rungs:
+        rungs = Framed(Frame(0.0, 0, rungs.unit, rungs.clock), Grid(Fraction(1), rungs.bits))
+    return own.within(rungs.value(rung))
 
 
 def _in_frame(own: Ladder, on: Rungs, passed: bool | None, rungs: Ints, frame: Frame) -> Values:

@@ -51,7 +51,7 @@ class HistogramView:
         return self.choose(HALF, route, cost)
 
     def spread(self, around: Around, rate: Fraction, cost: Price) -> Choose:
-        return Choose(lambda: octave_runs(self.octaves(around), rate), True, cost)
+        return Choose(lambda: octave_runs(self.octaves(around), rate, around.heaped), True, cost)
 
     def octaves(self, around: Around) -> Histogram:
         """The deviations from the centre that are not 0, by octave."""

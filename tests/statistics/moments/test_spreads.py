@@ -35,6 +35,21 @@ def test_a_standard_deviation_is_the_root_of_the_variance():
     assert std.interval[0] <= AGES.std() <= std.interval[1]
 
 
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("low", [0, 6])
+def test_spreads_of_two_whole_numbers_hold(low, neighbors):
+    """The mean lies half a step from the centre of the squares, so its noise moves the variance as theirs does.
+
+    At least 54 of 60 hold; by the noise of the squares alone about half of them did.
+    """
+    flags, rng = low + np.arange(1000) % 2, seeded()
+    held = 0
+    for _ in range(60):
+        first, last = nb.std(flags, epsilon=1, neighbors=neighbors, rng=rng).interval
+        held += first <= 0.5 <= last
+    assert held >= 54
+
+
 def test_spreads_near_the_ends_of_the_floats_hold_and_can_be_printed():
     """A variance beyond the floats has no upper end, its root is a float all the same, and no range is infinite."""
     far = np.array([1e300, -1e300] * 1500)

@@ -133,7 +133,7 @@ def scale_law(rule: FrameRule, center: float, data: Sequence[Any]) -> Floats:
     """Log-probabilities of all octaves of the scale around a centre."""
     rate = rule.eps_scale / 2 if rule.neighbors == "swap" else rule.eps_scale
     octaves = View(_counts(data, Ladder.float_bits(0))).octaves(Around(center, None))
-    return weighted_law(octave_runs(octaves, rate)).log_pmf()
+    return weighted_law(octave_runs(octaves, rate, rule.heaped)).log_pmf()
 
 
 def users_seen(question: Question, persons: Sequence[Any] = PERSONS) -> Iterator[Worst]:

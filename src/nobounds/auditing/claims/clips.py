@@ -122,7 +122,7 @@ def scale_law(rule: FrameRule, data: Data) -> Floats:
     """The law of the octave of the magnitudes, where they are searched for."""
     rate = rule.eps_scale / 2 if rule.neighbors == "swap" else rule.eps_scale
     octaves = View(Counts.of(floats(data), LINE)).octaves(Around(0.0, None))
-    return weighted_law(octave_runs(octaves, rate)).log_pmf()
+    return weighted_law(octave_runs(octaves, rate, rule.heaped)).log_pmf()
 
 
 def cases() -> Iterator[Case]:

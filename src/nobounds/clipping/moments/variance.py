@@ -57,21 +57,33 @@ class Variance:
         return (lattice.low + self.mean.value) * lattice.step
 
     @property
+    def _rounded(self) -> Fraction:
+        """How far the noisy mean lies from the centre of the squares, which is a whole number of steps."""
+        return (self.mean.value - self.squares.center) * self.squares.lattice.step
+
+    @property
+    def _off(self) -> Fraction:
+        """The noise alone moves the mean by more than this with little probability."""
+        return Fraction(self.mean.half_interval(_OFF * CHANCE)) * self.squares.lattice.step
+
+    @property
     def value(self) -> Fraction:
         """The variance; the centre of the squares is the mean except for rounding to whole steps."""
-        off = (self.mean.value - self.squares.center) * self.squares.lattice.step
-        return max(self.average.value * self.unit - off**2, Fraction(0))
+        return max(self.average.value * self.unit - self._rounded**2, Fraction(0))
 
     @property
     def bar(self) -> Fraction:
-        """The noise alone moves the average of the squares by more than this with little probability."""
-        return Fraction(self.average.half_interval((1 - _OFF) * CHANCE)) * self.unit
+        """The noise alone moves the variance by more than this with little probability, but for `_off` squared.
+
+        Where steps are few, as of flags, it moves the mean within a step, and so the square that is taken off.
+        """
+        squares = Fraction(self.average.half_interval((1 - _OFF) * CHANCE)) * self.unit
+        return squares + 2 * abs(self._rounded) * self._off
 
     @property
     def low(self) -> Fraction:
         """The variance is at least this: what noise adds is taken off, in the squares and by an error of the mean."""
-        off = Fraction(self.mean.half_interval(_OFF * CHANCE)) * self.squares.lattice.step
-        return max(self.value - self.bar - off**2, Fraction(0))
+        return max(self.value - self.bar - self._off**2, Fraction(0))
 
     def interval(self, tailed: Tailed) -> tuple[Fraction, Fraction | float]:
         """The 95% interval of the variance of all records; the upper end is infinite where too much may lie beyond."""

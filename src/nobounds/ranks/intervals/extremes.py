@@ -81,7 +81,7 @@ class ExtremesPlan:
         """The frame that is bought: it decides how near the ends are, never whether they hold."""
         most = self._left * self.problem.tuning.most_frame
         rule = FrameRule.affordable(self.problem, max(size - self.question.size.noise, 1), self._left)
-        return rule if rule.epsilon <= most else FrameRule.of(self.problem, most / 2, most / 2)
+        return replace(rule, heaped=True) if rule.epsilon <= most else FrameRule.of(self.problem, most / 2, most / 2)
 
     @lru_cache(maxsize=256)  # noqa: B019 - a small public value
     def routes(self, size: int) -> tuple[Route, ...]:

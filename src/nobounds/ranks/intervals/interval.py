@@ -4,8 +4,8 @@ The size comes first. It decides how far beyond the quantile the ends aim (see `
 enough beyond each: an end with fewer than 20 nats there is infinite. Then a centre and a scale are bought, or with few
 records a scale around 0 alone, and both ends are chosen at once (see `mechanisms.joint.pair`) on a ladder in that
 frame, under a prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of
-equal records lie inside. The point is the roundest number near the middle of the two, which costs nothing; where an end
-is infinite, the point is chosen in its place.
+equal records lie inside. The point is the roundest number near the middle of the two, which costs nothing, or that of
+the rung if it is one rung; where an end is infinite, the point is chosen in its place.
 
 An end aims at n / 2 + (q - 1/2) * size. So a record more moves it by one half against the ranks, which is the least
 that is possible, and the error of the noisy size counts |q - 1/2| times.
@@ -272,7 +272,7 @@ class IntervalPlan:
             edge(self.ladder, ladder, first, 0) if low else bounded(self.ladder, -math.inf),
             edge(self.ladder, ladder, second, 1) if high else bounded(self.ladder, math.inf),
         )
-        if low and high:
+        if low and high and first != second:
             return Found(self.between(ends), ends, size)
         return Found(value_of(self.ladder, ladder, first if high else second), ends, size)
 
