@@ -6,7 +6,7 @@ distance from them. Where the windows lie is random, as it is for fresh data. So
 records costs no more than one of ten thousand.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
@@ -87,12 +87,6 @@ class SampleCounts(Counts):
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
         """All records on another ladder, here too."""
         return self.sample.histogram(ladder)
-
-    def near(
-        self, ladder: Ladder, ranks: Sequence[tuple[float, float]], soon: Sequence[tuple[float, float]] = ()
-    ) -> tuple[Histogram, list[tuple[int, int]]]:
-        """The same: a sample has few places."""
-        return self.sample.histogram(ladder), [(ladder.first, ladder.last)] * len(ranks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
