@@ -100,6 +100,20 @@ def test_intervals_hold_on_incomes(statistic, neighbors):
     assert sum(held) >= sum(noise)
 
 
+@pytest.mark.medium
+def test_intervals_of_sums_hold_at_a_small_epsilon():
+    """With much noise on the counts of octaves, what it hides is not taken for nothing."""
+    rng, held = np.random.default_rng(6), []
+    for seed in range(150):
+        data = rng.lognormal(10, 1, 2000) if seed % 2 else 1 + rng.pareto(2.5, 2000)
+        found = nb.sum(data, epsilon=0.2, rng=random.Random(seed))
+        if found.value is not None:
+            low, high = found.interval
+            held.append(low <= data.sum() <= high)
+    assert len(held) > 120
+    assert np.mean(held) > 0.92
+
+
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("value", [0.0, 7.3, -1e6])
 def test_the_mean_of_a_constant_column_is_its_value(value, neighbors):

@@ -65,7 +65,7 @@ def test_wider_noise_gives_a_wider_law():
 @pytest.mark.parametrize("count", [-20.0, 0.0, 60.0])
 @pytest.mark.parametrize("scale", [1.0, 33.0, 400.0])
 def test_the_likelihood_of_a_noisy_count_is_that_of_all_whole_numbers(scale, count):
-    """Whatever the noise, up to prior odds of 2 for 0 records: with larger ones intervals miss at small epsilons."""
+    """Whatever the noise: were 0 records to stand for several numbers, intervals would miss at small epsilons."""
     noise = CountNoise(scale, False)
     shape = 1 / RELATIVE**2
     cell = module._cell(count, noise, 70, shape)
@@ -74,8 +74,15 @@ def test_the_likelihood_of_a_noisy_count_is_that_of_all_whole_numbers(scale, cou
     ways = np.array([module._ways(x, shape) for x in numbers]) - module.math.lgamma(shape)
     whole = np.logaddexp.reduce(ways + noise.log_density(numbers - count) + failures + numbers * success, axis=1)
     likely = whole > whole.max() - 5
-    more = (cell.likelihood - whole)[likely]
-    assert more.min() > -0.05 and more.max() < np.log(2) + 0.05
+    np.testing.assert_allclose(cell.likelihood[likely], whole[likely], atol=0.05)
+
+
+@pytest.mark.parametrize("times", [5, 20])
+def test_more_records_in_as_much_more_noise_leave_about_as_much_beyond(times):
+    """An epsilon that is smaller by as much as the records are more is no reason to expect less beyond the clip."""
+    counts = np.array([60, 90, 100, 80, 50, 25, 10, 4, 2, 1, 0, 0, 0])
+    few, many = (excess(k * counts, CountNoise(5.0 * k, False)).mean() / k for k in (1, times))
+    assert many > 0.85 * few
 
 
 @pytest.mark.parametrize("clip", [0.75, 1.3])

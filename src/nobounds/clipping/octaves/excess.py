@@ -32,7 +32,6 @@ _SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
 _STEP, _LEAST = 0.4, -4.0  # of s
 _FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
 _NUMBERS = 100  # numbers of records in a table
-_NONE, _SEEN = 2.0, 7.0  # prior odds that an octave is empty, less where noise of such a scale hides no record
 _SMALL = 50  # and small ones: far octaves have few records, however large the noise
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
 _FARTHEST = 1e150  # a bound farther out is none: its square may be no float
@@ -200,8 +199,6 @@ def _cell(count: float, noise: CountNoise, table: int, shape: float) -> _Cell:
     numbers = np.unique(np.rint(np.append(evenly, small[small > low])))
     middles = (numbers[1:] + numbers[:-1]) / 2
     steps = np.diff(middles, prepend=numbers[0] - 0.5, append=numbers[-1] + 0.5)  # whole numbers that each stands for
-    if numbers[0] == 0:
-        steps[0] *= min(max(noise.scale / _SEEN, 1.0), _NONE)
     own = np.array([_ways(x, shape) for x in numbers.tolist()]) - math.lgamma(shape)
     own += np.log(steps) + noise.log_density(numbers - count)
     failures, success = _logs(table, shape)
