@@ -1,12 +1,12 @@
 """Processor time of single answers about 1,000 records beside private peers, warm and cold.
 
-`make bench` runs it. All take turns in one process, and the least of several turns counts. Cold is the first call of a
-statistic in a process that has made a count: all modules are loaded, and no plan is made yet.
+`make bench` runs it. All take turns in one process, and the lower quartile of the turns counts: the way that an answer
+takes is random, and the least time may be that of a rare short one. Cold is the first call of a statistic in a process
+that has made a count: all modules are loaded, and no plan is made yet.
 """
 
 import argparse
 import json
-import math
 import subprocess
 import sys
 import time
@@ -60,7 +60,7 @@ CALLS = {
 
 
 def warm(turns: int) -> dict[tuple[str, str], float]:
-    """The least processor time of each call, by statistic and library."""
+    """The lower quartile of the processor times of each call, by statistic and library."""
     import ratios
 
     import nobounds as nb
@@ -74,14 +74,18 @@ def warm(turns: int) -> dict[tuple[str, str], float]:
         calls[statistic, "diffprivlib"] = ratios.from_diffprivlib(statistic)
         if statistic != "mean":
             calls[statistic, "OpenDP"] = ratios.from_opendp(statistic)
-    times = dict.fromkeys(calls, math.inf)
-    for turn in range(turns + 1):
+    times: dict[tuple[str, str], list[float]] = {key: [] for key in calls}
+    for _ in range(turns + 1):
         for key, call in calls.items():
             start = time.process_time()
             call(data)
-            if turn:
-                times[key] = min(times[key], time.process_time() - start)
-    return times
+            times[key].append(time.process_time() - start)
+    return {key: quartile(each[1:]) for key, each in times.items()}
+
+
+def quartile(times: list[float]) -> float:
+    """The lower quartile of times."""
+    return float(np.quantile(times, 0.25))
 
 
 class Stages(Driver):
@@ -129,14 +133,14 @@ def stages(calls: int = 400) -> str:
 
 
 def cold(turns: int) -> dict[str, float]:
-    """The least processor time of the first call of each statistic in a process."""
-    times = dict.fromkeys(PEERS, math.inf)
+    """The lower quartile of the processor times of the first call of each statistic in a process."""
+    times: dict[str, list[float]] = {name: [] for name in PEERS}
     for _ in range(turns):
-        for name in times:
+        for name, each in times.items():
             code = _COLD.format(n=N, call=CALLS[name])
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            times[name] = min(times[name], json.loads(done.stdout))
-    return times
+            each.append(json.loads(done.stdout))
+    return {name: quartile(each) for name, each in times.items()}
 
 
 def table(warm: dict[tuple[str, str], float], cold: dict[str, float]) -> str:
