@@ -1,12 +1,13 @@
 """Processor time of single answers about 1,000 records beside private peers, warm and cold.
 
-`make bench` runs it. All take turns in one process, and the least of several turns counts. Cold is the first call of a
-statistic in a process that has made a count: all modules are loaded, and no plan is made yet.
+`make bench` runs it. All take turns in one process, in a new order each time, and the lower quartile of the turns
+counts: the way that an answer takes is random, and the least time may be that of a rare short one. Cold is the first
+call of a statistic in a process that has made a count: all modules are loaded, and no plan is made yet.
 """
 
 import argparse
 import json
-import math
+import random
 import subprocess
 import sys
 import time
@@ -25,18 +26,24 @@ SECTION = """## A thousand records
 
 One answer about 1,000 records at epsilon 1, in memory, beside the fastest private peer for the same statistic, which is
 given bounds; a quantile and a maximum stand beside the median of the peers. Cold is the first call of a kind. The
-parameters and the interval of an answer are computed when they are first read, and are not in these times.
+parameters and the interval of an answer are computed when they are first read, and are not in these times. All times
+are lower quartiles, of turns in an order that is random: so is the way that an answer takes, and the least time may be
+that of a rare short one.
 
 Why bars are missed: a peer gets its bounds, and a sum of it is one pass and one draw of noise in compiled code.
-nobounds finds the bounds as well, in Python: a sum makes five decisions with about 25 exact draws, a mean six. How long
-it takes to come to each decision, and to draw it, in microseconds (`python benchmarks/speed/small.py --stages`, the
-lower quartile of 400 calls):
+nobounds finds the bounds as well, in Python: a sum and a mean each make five decisions, with about 40 exact draws. How
+long it takes to come to each decision, and to draw it, in microseconds (`python benchmarks/speed/small.py --stages`,
+the lower quartile of 400 calls):
 
 {stages}
 
-The largest part of sums and means lies before their last decision: the clip is moved to where noisy counts of octaves
-expect the least error, which weighs some 1,600 shapes of tails on each side. Without it, a sum would still take several
-times as long as that of the peer: the call and the first look at the records alone are as long as a whole sum there.
+The longest stretch of sums and means lies before their last decision: the clip is moved to where noisy counts of
+octaves expect the least error, which weighs some 1,500 shapes of tails on each side, and then the records are clipped
+and added up. The rest is spread evenly: a sum calls about 1,000 functions of Python and several hundred of numpy, most
+of them on short arrays, where the call takes longer than the work. So the bar of sums and means is out of reach for a
+search in Python: the call itself and the first pass over the records (what comes before the first decision, and what is
+around all of them) take as long as a whole sum of the peer. The calls above follow one another; in turns with the
+peers, as in the table, a sum takes half as long again, because the caches of the processor hold other code and data.
 For comparison, a count, which needs no bounds, takes {count:.2f} ms.
 """
 WARM, COLD = 3.0, 10.0  # times the fastest private peer, and times the warm call, at most
@@ -60,7 +67,7 @@ CALLS = {
 
 
 def warm(turns: int) -> dict[tuple[str, str], float]:
-    """The least processor time of each call, by statistic and library."""
+    """The lower quartile of the processor times of each call, by statistic and library."""
     import ratios
 
     import nobounds as nb
@@ -74,14 +81,19 @@ def warm(turns: int) -> dict[tuple[str, str], float]:
         calls[statistic, "diffprivlib"] = ratios.from_diffprivlib(statistic)
         if statistic != "mean":
             calls[statistic, "OpenDP"] = ratios.from_opendp(statistic)
-    times = dict.fromkeys(calls, math.inf)
-    for turn in range(turns + 1):
-        for key, call in calls.items():
-            start = time.process_time()
+    times: dict[tuple[str, str], list[float]] = {key: [] for key in calls}
+    order = random.Random(0)
+    for _ in range(turns + 1):
+        for key in order.sample(list(calls), len(calls)):  # what ran before has filled the caches of the processor
+            call, start = calls[key], time.process_time()
             call(data)
-            if turn:
-                times[key] = min(times[key], time.process_time() - start)
-    return times
+            times[key].append(time.process_time() - start)
+    return {key: quartile(each[1:]) for key, each in times.items()}
+
+
+def quartile(times: list[float]) -> float:
+    """The lower quartile of times."""
+    return float(np.quantile(times, 0.25))
 
 
 class Stages(Driver):
@@ -129,14 +141,14 @@ def stages(calls: int = 400) -> str:
 
 
 def cold(turns: int) -> dict[str, float]:
-    """The least processor time of the first call of each statistic in a process."""
-    times = dict.fromkeys(PEERS, math.inf)
+    """The lower quartile of the processor times of the first call of each statistic in a process."""
+    times: dict[str, list[float]] = {name: [] for name in PEERS}
     for _ in range(turns):
-        for name in times:
+        for name, each in times.items():
             code = _COLD.format(n=N, call=CALLS[name])
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            times[name] = min(times[name], json.loads(done.stdout))
-    return times
+            each.append(json.loads(done.stdout))
+    return {name: quartile(each) for name, each in times.items()}
 
 
 def table(warm: dict[tuple[str, str], float], cold: dict[str, float]) -> str:

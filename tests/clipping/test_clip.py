@@ -21,6 +21,7 @@ from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.widths import DEVIATIONS, _octaves_beyond
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
+from nobounds.exact import finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.halting import Law
@@ -240,6 +241,23 @@ def test_a_clip_is_wider_than_where_a_walk_inward_halts():
         near = slice(60, -1)  # the first candidates are the ends of the ladder
         assert (wide.candidates[near] - narrow.candidates[near] == CLIP_TUNING.widened).all()
         assert wide.candidates[-1] == narrow.candidates[-1] == 0
+
+
+@pytest.mark.parametrize("octave", [None, 0, 5])
+def test_a_walk_inward_counts_the_records_beyond_the_next_candidate(octave):
+    """Lowered by the same for all data; at the last candidate, 0, it counts all of them."""
+    data, start = 1e3 * np.random.default_rng(3).standard_cauchy(500), ClipStart(F(0), octave, F(1, 2))
+    search = searching("add-remove", F(1), two_sided=False)
+    search = replace(search, tuning=replace(CLIP_TUNING, widened=0))
+    (walk,), (none,) = (search.walks(search.deviations(viewed(some), start), start) for some in (data, data[:0]))
+    tops = [finite_float(search.width_at(rung, octave)) for rung in walk.candidates.tolist()]
+    beyond = [int(np.sum(np.abs(data) >= top)) for top in tops[1:]]  # a rung holds its lower edge, not its upper one
+    assert (levels_of(walk) - levels_of(none)).tolist() == [*beyond[:-1], 500, 500]
+
+
+def levels_of(walk):
+    """The level at each position."""
+    return walk.walk.levels[np.searchsorted(walk.walk.starts, np.arange(walk.walk.length), side="right") - 1]
 
 
 def chance_beyond(walk, value):

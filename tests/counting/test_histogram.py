@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import nobounds.counting.histogram
 import nobounds.counting.scan
 from nobounds.counting.histogram import Histogram
-from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.ladder import Ladder, float_bounds
 
 NAN, INF = math.nan, math.inf
 EDGES = Ladder.of([-2, -1, 0, 0.5, 3, 1000])
@@ -223,6 +223,16 @@ def test_adding_changes_neither_part():
     before = table(a), table(b)
     a + b
     assert (table(a), table(b)) == before
+
+
+@few
+@given(values=records, octave=st.integers(-50, 200), bounds=st.sampled_from([(None, None), (0, None), (-3, 7)]))
+def test_coarse_counts_say_the_wider_rungs_of_scaled_records(values, octave, bounds):
+    """As if each record had been divided by the power of two and counted on the wider ladder."""
+    fine, wide = Ladder.float_bits(8, -100).limited(*bounds), Ladder.float_bits(3, -40)
+    low, high = float_bounds(fine)
+    scaled = np.ldexp(np.clip(values, low, high), -octave)
+    assert table(Histogram.of([values], fine).scaled(octave, wide)) == table(Histogram.of([scaled], wide))
 
 
 def peak_of(size: int, ladder: Ladder) -> int:

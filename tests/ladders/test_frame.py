@@ -205,3 +205,13 @@ def test_the_roundest_number_of_one_rung_is_that_of_many():
     low, high = np.append(low, [-1.0, 0.0, 999.5, -np.pi]), np.append(high, [1.0, 5.0, 1000.5, -3.0])
     alone = [float(roundest(low[k : k + 1], high[k : k + 1])[0]) for k in range(len(low))]
     assert alone == roundest(low, high).tolist()
+
+
+@maps
+@pytest.mark.parametrize("frame", FRAMES, ids=str)
+def test_the_value_of_one_rung_is_that_among_many(frame, rungs):
+    """The value of one rung is found without arrays, out to rungs that lie beyond the floats."""
+    first, last = rungs.ends
+    which = np.unique(np.concatenate([np.linspace(first, last, 60).astype(np.int64), np.arange(-40, 41)]))
+    alone = [float(frame.values(rungs, which[k : k + 1])[0]) for k in range(len(which))]
+    assert alone == frame.values(rungs, which).tolist()

@@ -65,6 +65,13 @@ MUTANTS = [
         f"{NOISE}::test_sources_give_as_many_bits_as_asked",
     ),
     Mutant(
+        "noise/source.py",
+        "signs_and_bits",
+        binary("&", "_1"),
+        "noise would hardly ever be positive",
+        f"{NOISE}::test_many_draws_of_the_operating_system_have_the_law_of_single_ones",
+    ),
+    Mutant(
         "noise/discrete.py",
         "uniform_below",
         compare("<", "_1 <= _2"),

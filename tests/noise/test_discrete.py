@@ -14,8 +14,15 @@ from hypothesis import given
 from scipy import stats
 
 from nobounds.noise import discrete as noise
-from nobounds.noise.discrete import Exponential, check_noise, discrete_laplace, geometric, threshold_noise
-from nobounds.noise.source import random_source
+from nobounds.noise.discrete import (
+    Exponential,
+    check_noise,
+    discrete_laplace,
+    discrete_laplaces,
+    geometric,
+    threshold_noise,
+)
+from nobounds.noise.source import random_source, signs_and_bits
 
 LIMIT = 1e-9
 DRAWS = 60_000
@@ -301,6 +308,31 @@ def test_the_default_is_the_operating_system(monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda n: b"\xff" * n)
     assert random_source()(64) == 2**64 - 1
     assert random_source()(3) == 7
+
+
+@pytest.mark.entropy
+def test_many_draws_read_the_operating_system_once(monkeypatch):
+    """Each pair has a bit and 64 bits of its own: no byte serves twice, and none is read that is not needed."""
+    read = []
+    monkeypatch.setattr(os, "urandom", lambda n: read.append(n) or bytes(range(1, n + 1)))
+    pairs = [(k % 2, int.from_bytes(range(k + 1, k + 9), "little")) for k in (1, 10, 19)]
+    assert list(signs_and_bits(random_source(), 3)) == pairs
+    assert read == [27]
+
+
+@pytest.mark.entropy
+def test_many_draws_of_the_operating_system_have_the_law_of_single_ones():
+    """Discrete Laplace noise, by chi-square; a rate 5% off is rejected."""
+    draws = discrete_laplaces(Fraction(1, 30), DRAWS, random_source())
+    assert chi_square(draws, laplace_tail(1 / 30)) > LIMIT
+    assert chi_square(draws, laplace_tail(1.05 / 30)) < LIMIT
+
+
+def test_many_draws_of_a_seed_are_those_of_single_ones():
+    """A seeded generator gives the same noise one by one and at once."""
+    one, many = (random_source(random.Random(4)) for _ in range(2))
+    rate = Fraction(1, 3)  # zeros are often drawn again
+    assert [discrete_laplace(rate, one) for _ in range(200)] == discrete_laplaces(rate, 200, many)
 
 
 @pytest.mark.parametrize("rng", [7, "seed", np.random.RandomState(1), np.random.PCG64(1), random.random, random])

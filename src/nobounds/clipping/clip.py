@@ -26,7 +26,7 @@ from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic,
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
-from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, rung_of, top
+from nobounds.clipping.widths import WidthWalk, inward_walk, outward_walk, rung_of, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder, float_bounds

@@ -38,10 +38,9 @@ class Lattice:
         """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number of units."""
         if unit != 1:
             low, high = low / unit, high / unit
-        most = -low
-        exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(high, most)) - _VALUE_BITS)
+        exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(high, -low)) - _VALUE_BITS)
         exponent = max(exponent, 0) if integral else exponent
-        first, last = -_ceil(most, exponent), _ceil(high, exponent)
+        first, last = _floor(low, exponent), -_floor(-high, exponent)
         return cls(exponent, first, max(last - first, 1), unit)
 
     @property
@@ -257,11 +256,11 @@ def _added(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-def _ceil(x: Fraction, exponent: int) -> int:
-    """The whole number of steps of 2**exponent at or above x."""
+def _floor(x: Fraction, exponent: int) -> int:
+    """The whole number of steps of 2**exponent at or below x."""
     if exponent < 0:
-        return -((-x.numerator << -exponent) // x.denominator)
-    return -(-x.numerator // (x.denominator << exponent))
+        return (x.numerator << -exponent) // x.denominator
+    return x.numerator // (x.denominator << exponent)
 
 
 def _exponent(x: Fraction) -> int:

@@ -85,6 +85,8 @@ class Frame:
         grid a rung may hold no point. Then `passed` says that the answer of a walk, up or down, is the last point that
         it has passed.
         """
+        if self.unit is None and len(which) == 1 and not isinstance(self.center, np.ndarray):
+            return np.array([self._value(*(edge.item() for edge in _edges(rungs, which)))])
         low, high = self.ends(rungs, which)
         wide = high - low > _CLOSE * np.abs(self.center)
         if self.unit is None:
@@ -101,6 +103,20 @@ class Frame:
             some = np.where(around, self.center, roundest(first, last))
         none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
         return np.where(first <= last, some, none)
+
+    def _value(self, near: float, far: float) -> float:
+        """The same for the edges of one rung, without a grid."""
+        low, high = (min(max(self.center + _times_power(edge, self.octave), -MAX), MAX) for edge in (near, far))
+        wide = low <= self.center <= high and high - low > _CLOSE * abs(self.center)
+        return float(self.center) if wide else _roundest(low, high)
+
+
+def _times_power(x: float, exponent: int) -> float:
+    """x times a power of two; infinite beyond the floats."""
+    try:
+        return math.ldexp(x, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, x)
 
 
 def points_of(values: Floats, unit: Fraction | None) -> Floats:

@@ -43,7 +43,7 @@ _SYSTEM = _system_bits
 def signs_and_bits(source: RandomSource, many: int) -> Iterable[tuple[int, int]]:
     """`many` pairs of one random bit and 64; those of the operating system are read at once, because a call is slow.
 
-    They are all used by the draws that asked for them, so none is left for a process that forks.
+    All of them are used by the draws that need them, so none is left for a process that forks.
     """
     if source is _SYSTEM:
         return [(sign & 1, bits) for sign, bits in struct.iter_unpack("<BQ", os.urandom(9 * many))]

@@ -74,6 +74,16 @@ def test_noise_of_the_other_side_hides_what_is_cut_off():
     assert ends[1] < ends[0]
 
 
+def test_errors_are_those_of_noise_around_what_lies_beyond():
+    """The mean of |L - b| over Laplace noise L and points b of the posterior, which fill it evenly."""
+    (law,) = posteriors([np.array([60.0, 20, 9, -4, 6, 1])], NOISE)
+    beyond, others = law.points((np.arange(20_000) + 0.5) / 20_000), np.linspace(9, 0, len(AWAY))
+    assert law.mean() == pytest.approx(beyond.mean(axis=0), rel=2e-3)
+    scale, bias = UNIT * (2.0 ** (AWAY / 8) + 0.5), beyond + others
+    direct = (bias + scale * np.exp(-bias / scale)).mean(axis=0)
+    assert law.errors(UNIT, 0.5, others) == pytest.approx(direct, rel=2e-3)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 0.01])
 @pytest.mark.parametrize("count", [0.0, 1e-13, 1.0, 1e6])
 def test_counts_with_hardly_any_noise_have_errors_too(scale, count):
