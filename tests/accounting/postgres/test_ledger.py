@@ -254,7 +254,7 @@ def test_a_charge_sees_others_whatever_the_isolation_of_the_role(address, postgr
 
 
 def test_nothing_is_installed_in_the_schema_of_another_role(postgres, server):
-    """Its owner could drop the charges, and run functions with the rights of whoever charges."""
+    """Its owner could drop the charges, and run functions with the rights of the role that charges."""
     name, url = f"theirs_{os.urandom(4).hex()}", server.replace("///postgres?", "///{}?").format
     with psycopg.connect(postgres, autocommit=True) as owner:
         owner.execute(f"create role {name} login")

@@ -139,7 +139,7 @@ $$
 
 INSTALL = f"""
 create schema if not exists nobounds;
-do $$ begin  -- its owner could drop what is in it, and what is in it runs with the rights of whoever charges
+do $$ begin  -- its owner could drop what is in it, and what is in it runs with the rights of the role that charges
     if exists (
         select from (
             select nspowner from pg_namespace where nspname = 'nobounds'
