@@ -231,6 +231,7 @@ FROM = {
     "with recursive t as (select 1 as x union all select x from t) select private_mean(x) from t": "recursive",
     "with t as (insert into taxis select * from taxis returning fare) select private_mean(fare) from t": "got insert",
     "with t as (delete from taxis returning fare) select private_mean(fare) from t": "one select, got delete",
+    "with t as (select fare from taxis), t as (select tip as fare from taxis) select private_mean(fare) from t": "once",
     "with t(x) as (select fare from taxis) select private_mean(x) from t": "columns in",
     "with t as materialized (select fare from taxis) select private_mean(fare) from u": "materialized",
     "select private_mean(fare + tip) from (select fare + tip from taxis) t": "name in the subquery",

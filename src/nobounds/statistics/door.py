@@ -19,7 +19,7 @@ from nobounds.accounting.spending import Chargeable, charged
 from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
-from nobounds.engines.moment import Moment
+from nobounds.engines.moment import at_one_moment
 from nobounds.ladders.facts import Facts
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
@@ -80,12 +80,15 @@ def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | 
         part: Any = _part(request, data)
         return part
     driver = driver_of(rng)
-    with Moment():
+
+    def released() -> R:
         facts = data.public(request.neighbors == "swap" and request.sized)
         plan = request.plan(facts)
         loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
         with np.errstate(all="ignore"):  # a warning would reveal a record, such as a NaN that signals
             return driver.run(request.answer(plan, facts, data, loss))
+
+    return at_one_moment(released)
 
 
 def _part(request: Request[F, Any, P, R], data: Unread[F]) -> Program[R]:

@@ -96,7 +96,9 @@ def test_an_address_with_a_password_is_not_pickled(address):
     assert "sesame" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("number", ["0x1", "0b1", "0o7", "1_0", "-1", "+1", " 1", "NaN", "Infinity", "", None])
+@pytest.mark.parametrize(
+    "number", ["0x1", "0b1", "0o7", "1_0", "-1", "+1", " 1", "1\n", "1E0", "٣", "NaN", "Infinity", "", None, "0" * 501]
+)
 def test_a_loss_is_of_decimal_numbers(address, postgres, number):
     """A direct call of the function cannot write a number that this library would not read."""
     nb.Budget(path=address, epsilon=3)
@@ -233,6 +235,51 @@ def test_data_of_another_name_or_unit_are_refused(address):
     ledger.allow("sales")
     ledger.append("x", LOSS, anything, Remark("sales"))
     assert PostgresLedger(address).read().labels == ("visits", "sales")
+
+
+def test_a_charge_sees_others_whatever_the_isolation_of_the_role(address, postgres):
+    """A role, or its database, may have another isolation by default; then a charge would not see one made just now."""
+    nb.Budget(epsilon=3, path=address)
+    ledger, made = (
+        PostgresLedger(f"{address.replace('?', '?options=-cdefault_transaction_isolation%3Dserializable&')}"),
+        [],
+    )
+
+    def check(entries):
+        if not made:
+            made.append(nb.Budget(path=address).charge(PrivacyLoss.pure(1), "another"))
+
+    ledger.append("x", PrivacyLoss.pure(1), check)
+    assert nb.Budget(path=address).remaining == 1
+
+
+def test_nothing_is_installed_in_the_schema_of_another_role(postgres, server):
+    """Its owner could drop the charges, and run functions with the rights of the role that charges."""
+    name, url = f"theirs_{os.urandom(4).hex()}", server.replace("///postgres?", "///{}?").format
+    with psycopg.connect(postgres, autocommit=True) as owner:
+        owner.execute(f"create role {name} login")
+        owner.execute(f"create database {name}")
+        owner.execute(f"grant create on database {name} to {name}")
+        theirs = url(name).replace("user=nobounds", f"user={name}")
+        try:
+            with psycopg.connect(theirs, autocommit=True) as before:
+                before.execute("create schema nobounds")
+            with pytest.raises(PermissionError, match="the schema nobounds belongs to another role"):
+                install(url(name))
+            install(theirs)
+            with pytest.raises(PermissionError, match="belongs to another role"):
+                install(url(name))
+            with psycopg.connect(url(name), autocommit=True) as after:
+                assert after.execute("select count(*) from nobounds.budgets").fetchone() == (0,)
+                after.execute("drop schema nobounds cascade; create schema nobounds")
+                after.execute(f"grant all on schema nobounds to {name}")
+                with psycopg.connect(theirs, autocommit=True) as before:
+                    before.execute("create table nobounds.charges (budget text)")
+            with pytest.raises(PermissionError, match="belongs to another role"):
+                install(url(name))
+        finally:
+            owner.execute(f"drop database {name}")
+            owner.execute(f"drop role {name}")
 
 
 def test_charges_at_once_keep_within_the_budget(address):

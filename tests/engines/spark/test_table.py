@@ -1051,6 +1051,16 @@ def test_a_dataframe_that_differs_each_time_is_refused(session: Any, tmp_path: P
     for frame in (rows.selectExpr("rand() as x"), rows.selectExpr("uuid() as x"), rows.select(drawn("id").alias("x"))):
         with pytest.raises(ValueError, match=r"^the DataFrame computes random or changing values, so each pass"):
             nb.Table(frame)
+    moving = [
+        "hour(now()) as x",
+        "unix_timestamp() as x",
+        "(select max(unix_date(current_date()))) as x",
+        "localtimestamp() as x",
+    ]
+    for expression in moving:
+        with pytest.raises(ValueError, match=r"^the DataFrame computes random or changing values, so each pass"):
+            nb.Table(rows.selectExpr(expression))
+    assert nb.Table(rows.where("timestamp 'now' > timestamp '2024-01-01' and current_user() <> ''")).columns
     rows.selectExpr("rand() as x").write.parquet(str(tmp_path / "rows"))
     stored = session.read.parquet(str(tmp_path / "rows"))
     assert list(nb.Table(stored).columns) == ["x"]

@@ -216,6 +216,17 @@ def test_names_are_quoted(psycopgs):
     assert [values(stream, name).tolist() for name in stream.facts] == [[1], [2], [3], [4]]
 
 
+def test_a_table_is_opened_again_after_its_columns_have_changed(psycopgs, postgres):
+    """However often the same query has run before, which psycopg 3 prepares after five times."""
+    with psycopg.connect(postgres, autocommit=True) as owner:
+        owner.execute("drop table if exists changed; create table changed (x int)")
+        for _ in range(7):
+            assert from_query(psycopgs, "select * from changed").facts == {"x": Facts(True, True)}
+        owner.execute("alter table changed alter x type float8, add y bool")
+        assert from_query(psycopgs, "select * from changed").facts == {"x": Facts(False, True), "y": Facts.of(BOOLEAN)}
+        owner.execute("drop table changed")
+
+
 def test_rows_come_in_batches_from_a_cursor_on_the_server(psycopgs, monkeypatch):
     """No more rows than CHUNK are here at a time, and an abandoned reading leaves nothing open."""
     monkeypatch.setattr(engine, "CHUNK", 1000)

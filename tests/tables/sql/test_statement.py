@@ -210,6 +210,17 @@ def test_a_join_gives_the_answers_of_the_joined_table():
         assert str(answers) == str(expected)
 
 
+def test_a_join_keeps_columns_apart_whose_names_look_like_those_of_others():
+    """A public table may have a column that is called as another one of it is written."""
+    trips = {"zone": [1, 2] * 500, "fare": [3.0, 4.0] * 500, "zones.toll": [5.0, 6.0] * 500}
+    zones = {"id": [1, 2], "fare": [10.0, 20.0], "zones.fare": [30.0, 50.0], "toll": [70.0, 90.0]}
+    columns = {"trips.fare": 3.5, "zones.fare": 15, 'zones."zones.fare"': 40, '"zones.toll"': 5.5, "zones.toll": 80}
+    for column, mean in columns.items():
+        statement = f"select private_mean({column}, lower => 0, upper => 100) as m from trips join zones on zone = id"
+        answers = nb.sql(statement, {"trips": trips, "zones": zones}, epsilon=50, public_tables=["zones"])
+        assert answers["m"].value == pytest.approx(mean, abs=0.5)
+
+
 def test_rows_of_a_query_are_a_table():
     """Its columns are those of the select, computed here; and under swap the number of rows stays public."""
     connection = in_duckdb()

@@ -8,6 +8,7 @@ SCHEMA = "nobounds"
 VERSION = 1
 
 EXCEEDED, NO_SHARE, OTHER_UNIT, NOT_COVERED, NO_BUDGET, WRONG = "NB001", "NB002", "NB003", "NB004", "NB005", "NB006"
+NOT_OURS = "NB007"
 """The states of errors that the functions raise."""
 
 # Limits are exact fractions: an epsilon and a delta that the sums keep within, or a rho. Null where a rule is not.
@@ -60,7 +61,7 @@ begin
         raise exception 'a loss must be nonnegative, with a finite epsilon or rho and a delta below 1'
             using errcode = 'NB006';
     end if;
-    foreach each in array array[what, unit, label, note, author] loop
+    foreach each in array array[what, epsilon, rho, eta, delta, unit, label, note, author] loop
         if length(each) > 500 then
             raise exception 'texts have at most 500 characters' using errcode = 'NB006';
         end if;
@@ -138,6 +139,19 @@ $$
 
 INSTALL = f"""
 create schema if not exists nobounds;
+do $$ begin  -- its owner could drop what is in it, and what is in it runs with the rights of the role that charges
+    if exists (
+        select from (
+            select nspowner from pg_namespace where nspname = 'nobounds'
+            union all select relowner from pg_class where relnamespace = 'nobounds'::regnamespace
+            union all select typowner from pg_type where typnamespace = 'nobounds'::regnamespace
+            union all select proowner from pg_proc where pronamespace = 'nobounds'::regnamespace
+        ) as o (owner) where pg_get_userbyid(owner) <> current_user
+    ) then
+        raise exception 'the schema nobounds belongs to another role: install as that role, or rename its schema'
+            using errcode = 'NB007';
+    end if;
+end $$;
 revoke all on schema nobounds from public;
 do $$ begin
     if to_regtype('nobounds.limits') is null then

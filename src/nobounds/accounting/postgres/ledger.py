@@ -175,6 +175,9 @@ def _connected(url: str, name: str) -> Iterator[Any]:
     psycopg = _driver()
     try:
         with psycopg.connect(url) as connection:
+            connection.isolation_level = (
+                psycopg.IsolationLevel.READ_COMMITTED
+            )  # a charge sees those of others before it
             connection.execute("set synchronous_commit = on")
             connection.execute(f"set lock_timeout = {_PATIENCE}")
             connection.execute("set search_path = pg_catalog, pg_temp")
@@ -194,6 +197,8 @@ def _plain(error: Any, name: str) -> Exception:
         return _Refused(ValueError(str(error.diag.message_primary)))
     if state == functions.NO_BUDGET or state in ("3F000", "42P01", "42883"):
         return FileNotFoundError(f"there are no budgets in {name}: nobounds budget install makes a place for them")
+    if state == functions.NOT_OURS:
+        return PermissionError(f"{error.diag.message_primary} ({name})")
     if state == "42501":
         return PermissionError(f"this role may not do that with {name}; the owner of the budget can give it a share")
     if state == "42704":

@@ -18,11 +18,19 @@ _READING = ("Project", "Filter", "SubqueryAlias", "LogicalRelation")
 def check_deterministic(frame: Any) -> None:
     """ValueError if a plan makes other rows each time, as far as the plan shows it."""
     plan = _plan(frame, "analyzed")
-    if plan is not None and not plan.deterministic():
+    if plan is not None and not (plan.deterministic() and _is_timeless(frame, plan)):
         raise ValueError(
             "the DataFrame computes random or changing values, so each pass would see other rows; write it to Parquet "
             "and read that, or use df.checkpoint()"
         )
+
+
+def _is_timeless(frame: Any, plan: Any) -> bool:
+    """Whether a plan looks at no clock. Spark calls now() deterministic: it is one moment for each job."""
+    with suppress(Exception):  # a rule of Spark's own, which puts that moment into a plan
+        rule = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.optimizer.ComputeCurrentTime
+        return bool(rule.apply(plan).equals(plan))
+    return True
 
 
 def is_stored(frame: Any) -> bool:

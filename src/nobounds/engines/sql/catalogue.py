@@ -12,7 +12,6 @@ from nobounds.engines.sql.database import is_instance, turn_of
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
-from nobounds.engines.streams.turns import turns
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
 from nobounds.values import dataclass
@@ -117,9 +116,7 @@ def _through(source: Any, name: Named, declared: bool) -> Listed | Definition:
     if not is_typed(source):
         own, _kept = driver_of(source)
         return listed(own, name, declared)
-    with hiding_driver_errors():
-        session = Session(source)
-    with turns(session.driver), session.ending_on_errors():
+    with Session.at_once(source) as session:
         return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
 
 

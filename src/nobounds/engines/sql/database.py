@@ -28,7 +28,7 @@ from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.pushed.table import Pushed, opened_table
-from nobounds.engines.sql.reading import at_one_moment, of_postgres, of_sqlite
+from nobounds.engines.sql.reading import of_postgres, of_sqlite, reading
 from nobounds.engines.sql.text import around, bare, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
@@ -87,7 +87,7 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Tabl
     with turn:
         stream = replace(_opened(connection, query, views), query=True, connected=True, turns=turn)
     begin = of_postgres if _is_psycopg(connection) else of_sqlite if _is_sqlite(connection) else None
-    return stream if begin is None else at_one_moment(stream, partial(begin, connection))
+    return stream if begin is None else reading(stream, partial(begin, connection))
 
 
 def turn_of(connection: Any) -> Any:

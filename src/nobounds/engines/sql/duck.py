@@ -15,7 +15,7 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.refusals import query_failed, replacing_errors
-from nobounds.engines.sql.reading import at_one_moment, of_duckdb
+from nobounds.engines.sql.reading import of_duckdb, reading
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
@@ -40,7 +40,7 @@ def from_relation(relation: Any, run: Callable[[str], Any] | None = None) -> Tab
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))
 
     stream = TableStream(facts, others, kinds, batches, rows, query=True, turns=turn)
-    return at_one_moment(stream, partial(of_duckdb, run or partial(relation.query, "nobounds_relation")))
+    return reading(stream, partial(of_duckdb, run or partial(relation.query, "nobounds_relation")))
 
 
 def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:

@@ -154,7 +154,8 @@ def _batch(fields: dict[str, Field], keys: list[str], values: list[str], columns
 def fields_of(connection: Any, query: str) -> list[Field]:
     """The columns of a query."""
     with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
-        cursor.execute(no_rows(query))
+        # psycopg 3 prepares what it runs often, and that would fail when somebody has changed the columns of the table.
+        cursor.execute(no_rows(query), **({"prepare": False} if is_3(connection) else {}))
         columns = list(cursor.description)
         families, foreign = {}, set()
         for oid in {int(column[1]) for column in columns}:

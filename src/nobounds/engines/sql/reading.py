@@ -6,7 +6,7 @@ Where the user has begun a transaction, that one is read in, and stays open. Not
 commit, which keeps what the user may have written in another thread.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -19,38 +19,36 @@ from nobounds.engines.streams.stream import TableStream
 _IDLE = 0  # of libpq
 _LEVEL = "isolation level repeatable read"
 
-Begin = Callable[[], Callable[[], Any] | None]
-"""Begins a transaction and returns the function that ends it, or None in a transaction of the user."""
+Ends = tuple[Callable[[], Any], Callable[[], Any]]
+"""What begins a transaction, and what ends it, or does nothing if there is none."""
 
 
-class Reading:
-    """A transaction, and the lock of its connection."""
-
-    def __init__(self, turns: Any, begin: Begin) -> None:
-        self._turns = turns
-        turns.acquire()
+def _reading(turns: Any, ends: Callable[[], Ends | None]) -> Generator[None]:
+    """A transaction, and the lock of its connection; without `ends` it is the user's, and stays open."""
+    with turns:
+        own = ends()
+        if own is None:
+            yield
+            return
+        begin, end = own
         try:
-            self._end = begin()
-        except BaseException:
-            turns.release()
-            raise
-
-    def close(self) -> None:
-        """End the transaction, if it is ours; other threads may go on."""
-        try:
-            if self._end is not None:
-                self._end()
+            begin()
+            yield
         finally:
-            self._turns.release()
+            try:
+                end()
+            except BaseException:  # an interrupt, perhaps before the end
+                end()
+                raise
 
 
-def at_one_moment(stream: TableStream, begin: Begin) -> TableStream:
+def reading(stream: TableStream, ends: Callable[[], Ends | None]) -> TableStream:
     """The stream, whose first read in a release begins a transaction for all of them."""
-    reading = partial(Reading, stream.turns, begin)
+    begin = partial(_reading, stream.turns, ends)
 
     def begun() -> None:
         with hiding_driver_errors():
-            ensure(reading)
+            ensure(begin)
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         begun()
@@ -66,30 +64,25 @@ def at_one_moment(stream: TableStream, begin: Begin) -> TableStream:
     return replace(stream, batches=batches, rows=rows)
 
 
-def of_postgres(connection: Any) -> Callable[[], Any] | None:
-    """A transaction of psycopg, 3 or 2."""
+def of_postgres(connection: Any) -> Ends | None:
+    """A transaction of psycopg, 3 or 2; None in one of the user."""
     if connection.info.transaction_status != _IDLE:
         return None
-    _run(connection, f"begin {_LEVEL}" if connection.autocommit else f"set transaction {_LEVEL}")
-    return partial(_committed, connection)
+    begin = f"begin {_LEVEL}" if connection.autocommit else f"set transaction {_LEVEL}"
+    return partial(_run, connection, begin), partial(_commit, connection)
 
 
-def of_sqlite(connection: Any) -> Callable[[], Any] | None:
-    """A transaction of sqlite3."""
+def of_sqlite(connection: Any) -> Ends | None:
+    """A transaction of sqlite3; None in one of the user."""
     if connection.in_transaction:
         return None
-    changes = connection.total_changes
-    _run(connection, "begin")
-    return partial(leave, connection, changes)
+    return partial(_run, connection, "begin"), partial(leave, connection, connection.total_changes)
 
 
-def of_duckdb(run: Callable[[str], Any]) -> Callable[[], Any] | None:
-    """A transaction of DuckDB on the connection that runs these statements."""
+def of_duckdb(run: Callable[[str], Any]) -> Ends | None:
+    """A transaction of DuckDB on the connection that runs these statements; None in one of the user."""
     # A begin that fails would end the user's transaction. Outside of one, each query has a number of its own.
     before, now = (run("select txid_current()").fetchall() for _ in range(2))
-    if before == now:
-        return None
-    run("begin transaction")
 
     def end() -> None:
         for statement in ("commit", "rollback"):  # after an error only this one is possible
@@ -97,7 +90,7 @@ def of_duckdb(run: Callable[[str], Any]) -> Callable[[], Any] | None:
                 run(statement)
                 return
 
-    return end
+    return None if before == now else (partial(run, "begin transaction"), end)
 
 
 def leave(connection: Any, changes: int) -> None:
@@ -108,7 +101,7 @@ def leave(connection: Any, changes: int) -> None:
             connection.execute("commit")
 
 
-def _committed(connection: Any) -> None:
+def _commit(connection: Any) -> None:
     with suppress(Exception):  # the server may be gone
         if connection.autocommit:
             _run(connection, "commit")

@@ -53,7 +53,9 @@ def _with(scope: Scope, source: Source, join: Any) -> Scope:
     if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):
         refused(f"{side or kind} join".lower(), "only (inner) join and left join keep one row for a row")
     relation, alias = scope.relation, source.alias
-    names = {own: _free(own, alias, relation.taken) for own in source.relation.base.columns}
+    names: dict[str, str] = {}
+    for column in source.relation.base.columns:
+        names[column] = _free(column, alias, {*relation.taken, *names.values()})
     own: dict[str, Node] = {column: Column(name) for column, name in names.items()}
     if "using" in parts:
         keys = [identifier.name for identifier in parts["using"]]

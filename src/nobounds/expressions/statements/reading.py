@@ -44,12 +44,15 @@ def scope_of(parts: Mapping[str, Any], catalogue: Catalogue, ctes: Mapping[str, 
     """What the names in a select stand for, from its clauses; `ctes` are the relations that it may name."""
     if depth > DEEPEST:
         raise ValueError(f"selects and views may be nested {DEEPEST} deep at most")
-    known = dict(ctes)
+    known, own = dict(ctes), set[str]()
     if "with" in parts:
         only(parts["with"], ("expressions",), "with")
         for each in parts["with"].expressions:
             only(each, ("this", "alias"), "with")
             only(each.args["alias"], ("this",), "the names of with")
+            if each.alias.lower() in own:
+                raise ValueError(f"with names {each.alias!r} more than once; give each select a name of its own")
+            own.add(each.alias.lower())
             known[each.alias.lower()] = relation_of(each.this, catalogue, known, depth + 1)
     if "from" not in parts:
         raise ValueError("a statement needs a table: select ... from taxis")

@@ -1,7 +1,9 @@
 """Connections of SQLAlchemy: one snapshot for all queries of a statistic, and given back as they were."""
 
+import random
 import sqlite3
 import sys
+from threading import Thread
 
 import pytest
 from support.alchemy import opened, values, write
@@ -212,3 +214,24 @@ def test_a_driver_without_streams_is_refused():
     engine.dialect = Dialect()
     with pytest.raises(TypeError, match=r"^MariaDB is read by PyMySQL or mysqlclient, got mysqlconnector"):
         nb.sql("select private_count() from t", engine, epsilon=1)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("rows_of", ["source", "result"])
+def test_threads_with_one_connection_for_all_take_turns(rows_of):
+    """As a database in memory has it: no release ends the transaction of another one."""
+    given = {"poolclass": sqlalchemy.StaticPool, "connect_args": {"check_same_thread": False}}
+    engine = sqlalchemy.create_engine("sqlite://", **given)
+    write(engine, "create table kept (x real, y real)", f"insert into kept values {', '.join(['(1, 2)'] * 3000)}")
+    statement, told = "select private_mean(x), private_sum(y), private_count() from kept where y > 1", []
+
+    def release():
+        told.append(str(nb.sql(statement, engine, epsilon=1, rows_of=rows_of, rng=random.Random(7))))
+
+    release()
+    threads = [Thread(target=release) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == told[:1] * 13

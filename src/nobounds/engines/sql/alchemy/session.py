@@ -7,7 +7,7 @@ SQLite, SQLAlchemy may say so where the driver waits for the first write; then a
 
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +15,8 @@ from nobounds.engines.column import CHUNK
 from nobounds.engines.keys import text_of
 from nobounds.engines.loaded import loaded
 from nobounds.engines.sql.reading import leave
+from nobounds.engines.sql.text import hiding_driver_errors
+from nobounds.engines.streams.turns import turns
 
 _BEGINNINGS = {
     "sqlite": ("begin",),
@@ -57,6 +59,13 @@ def begun(source: Any) -> bool:
     return hasattr(source, "in_transaction") and bool(source.in_transaction())
 
 
+def turn_of(source: Any) -> Any:
+    """The lock to hold from before a session begins until it has ended; SQLite in memory may have one connection."""
+    if family_of(source) == "sqlite":
+        return turns()
+    return turns(driver_of(source)[0]) if begun(source) else nullcontext()
+
+
 class Session:
     """A connection in its transaction; both end with this object, unless they are the user's."""
 
@@ -94,6 +103,18 @@ class Session:
             cursor.execute(query)
             while rows := sqlite_rows(driver, cursor, CHUNK) if sqlite else list(cursor.fetchmany(CHUNK)):
                 yield rows
+
+    @classmethod
+    @contextmanager
+    def at_once(cls, source: Any) -> "Iterator[Session]":
+        """A session that ends here, in its turn."""
+        with turn_of(source):
+            with hiding_driver_errors():
+                session = cls(source)
+            try:
+                yield session
+            finally:
+                session.close()
 
     @contextmanager
     def ending_on_errors(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ Rows are fetched, and no pass runs in these databases: exactness was not shown. 
 a sum of its integers fails where it overflows, which depends on the data.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -12,13 +12,12 @@ from typing import Any
 
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import arrow_floats
-from nobounds.engines.moment import held
+from nobounds.engines.moment import ensure, held
 from nobounds.engines.sql.alchemy.fields import Field, mariadb_field, sqlite_field
-from nobounds.engines.sql.alchemy.session import Session
+from nobounds.engines.sql.alchemy.session import Session, turn_of
 from nobounds.engines.sql.text import backticked, hiding_driver_errors
 from nobounds.engines.streams.held import Held
 from nobounds.engines.streams.stream import TableStream
-from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
 
 _COLUMNS = """
@@ -34,21 +33,30 @@ def from_stored(source: Any, table: str, schema: str | None, name: str) -> Table
 
     table: its name in SQL. Each release opens a connection of its own, unless the user has begun a transaction.
     """
-    with hiding_driver_errors():
-        own = Session(source)
-        with turns(own.driver), own.ending_on_errors():
-            fields = _fields(own, schema, name)
+    with hiding_driver_errors(), Session.at_once(source) as own:
+        fields = _fields(own, schema, name)
     if fields is None:
         return None
 
-    begin = partial(Session, source)
+    turn = turn_of(source)
+    begin, wait = partial(Session, source), partial(_in_turn, turn)
+
+    def session() -> Session:
+        ensure(wait)
+        return held(begin)
 
     def opened() -> Held:
         with hiding_driver_errors():
-            session = held(begin)
-        return Held(replace(_stream(lambda: session, table, fields), turns=turns(session.driver)))
+            own = session()
+        return Held(replace(_stream(lambda: own, table, fields), turns=turn))
 
-    return replace(_stream(lambda: held(begin), table, fields), turns=turns(own.driver), elsewhere=opened)
+    return replace(_stream(session, table, fields), turns=turn, elsewhere=opened)
+
+
+def _in_turn(turn: Any) -> Generator[None]:
+    """The lock of a connection, until the release ends."""
+    with turn:
+        yield
 
 
 def _stream(session: Callable[[], Session], table: str, fields: dict[str, Field]) -> TableStream:
