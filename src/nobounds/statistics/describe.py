@@ -78,7 +78,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     >>> import random
     >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
     >>> described["age"].values["50%"]
-    48
+    47
     """
     marks = flag(options, "marks")
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}

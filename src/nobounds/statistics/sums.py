@@ -44,7 +44,7 @@ def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
     >>> release.value, release.parameters["clip"]
-    (285060, [-104, 104])
+    (285089, [-104, 104])
     """
     return _clipped("sum", data, options, _sum)
 
