@@ -160,7 +160,7 @@ class Search:
         walks = self.walks(self.deviations(view, start), start)
         positions = yield self.halts(walks)
         rungs = tuple(self.rung(walk.candidates, at) for walk, at in zip(walks, positions, strict=True))
-        return rungs, all(self.trusts(start, size - start.outside, walk.walk.eps2) for walk in walks)
+        return rungs, all(self.trusts(size - start.outside, walk.walk.eps2) for walk in walks)
 
     def walks_from(self, start: ClipStart) -> bool:
         """Whether walks go on from this start."""
@@ -284,14 +284,9 @@ class Search:
         below, above = (by_side.get(side, by_side.get(0, Fraction(0))) for side in (-1, 1))
         return Clip(self.within(center - below), self.within(center + above), center, trusted)
 
-    def trusts(self, start: ClipStart, size: int, eps2: Fraction) -> bool:
-        """Whether `size` records are enough for a walk from this start.
-
-        Without a noisy centre a walk inward around one knows data far from 0 by their octave alone, and not where in it
-        they lie.
-        """
-        lost = self.two_sided and start.octave is None and self.neighbors == "add-remove"
-        return not lost and size * eps2 >= self.tuning.nats
+    def trusts(self, size: int, eps2: Fraction) -> bool:
+        """Whether `size` records are enough for a walk."""
+        return size * eps2 >= self.tuning.nats
 
     def rung(self, candidates: Ints, position: int | None) -> int:
         """The rung where a walk halted, or its last."""

@@ -207,7 +207,7 @@ class SumPlan:
         if not plan.search.walks_from(start):
             return True
         outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
-        return plan.search.trusts(start, size - self.slack - outside, plan.search.rates(start, size)[1])
+        return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
 
     @property
     def after_tail(self) -> Fraction:
