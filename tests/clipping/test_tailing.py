@@ -101,6 +101,20 @@ def test_intervals_hold_on_incomes(statistic, neighbors):
 
 
 @pytest.mark.medium
+def test_intervals_of_means_of_years_hold_where_they_are_answered():
+    """With too few records for a centre, the octave that all years are in is not taken to be filled evenly."""
+    rng, held = np.random.default_rng(7), []
+    for seed in range(200):
+        years = rng.integers(1985, 2017, 270)
+        found = nb.mean(years, epsilon=1, rng=random.Random(seed))
+        if found.value is not None:
+            low, high = found.interval
+            held.append(low <= years.mean() <= high)
+    assert len(held) > 120
+    assert np.mean(held) > 0.92
+
+
+@pytest.mark.medium
 def test_intervals_of_sums_hold_at_a_small_epsilon():
     """With much noise on the counts of octaves, what it hides is not taken for nothing."""
     rng, held = np.random.default_rng(6), []

@@ -142,7 +142,7 @@ class Tailing:
         if not any(anchors):
             return replace(self.unknown(search.clip_at(start, rungs, trusted)), heap=heap)
         counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
-        moves = np.atleast_1d(self.moves(counts, start.outside, self.off(start, anchors))).tolist()
+        moves = np.atleast_1d(self.moves(counts, start.outside, self.off(start, anchors), self.whole(start))).tolist()
         ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
         clip = search.clip_at(start, ends, trusted)
         ends = ends if search.two_sided else ends * len(signs)
@@ -173,12 +173,20 @@ class Tailing:
             return None
         return _OFF / finite_float(top(anchors[0]))
 
-    def moves(self, counts: Floats, outside: int = 0, off: float | None = None) -> Ints:
+    def whole(self, start: ClipStart) -> bool:
+        """Whether a clip is moved by whole octaves: where groups share it, squares are summed, or a centre is missing.
+
+        Octaves around 0 do not say where in one of them data far from 0 lie, all of which may be near its upper end.
+        """
+        lost = self.search.two_sided and start.octave is None and self.search.neighbors == "add-remove"
+        return lost or self.power > 1 or self.groups > 1
+
+    def moves(self, counts: Floats, outside: int = 0, off: float | None = None, whole: bool = False) -> Ints:
         """How many candidates the sides of a clip are moved by, for noisy counts of each side (in the last axes).
 
         Where magnitudes are clipped, both sides move together. `outside` is as in `ClipStart`: with more groups than
-        records, the noise of all groups together would outweigh every record. Where groups share the clip, or squares
-        are summed, it is moved by whole octaves. With `off` (which see) both sides may get one width.
+        records, the noise of all groups together would outweigh every record. With `off` and `whole` (which see) both
+        sides may get one width, and the clip is moved by whole octaves.
         """
         weight, shrunk = self.search.tuning.moves(self.search.neighbors)
         each, scale = 1 / float(self.eps_noise), self.rule.count_noise.scale
@@ -186,7 +194,7 @@ class Tailing:
         beyond = biases(counts, shrunk * scale, SURE * scale, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
         octaves: Ints = MOVES[(beyond + unit * WIDTHS**self.power).argmin(axis=-1)]
-        if self.power > 1 or self.groups > 1:
+        if whole:
             return octaves << BITS
         batch = counts.reshape(-1, *counts.shape[-2:])
         sides = octaves.reshape(len(batch), -1)

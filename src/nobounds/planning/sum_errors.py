@@ -162,7 +162,7 @@ def _moved(
         own = signs[which : which + 1] if plan.search.two_sided else signs
         counts = np.array([[cells(around, sign, anchor) for sign in own] for anchor in anchors], dtype=np.float64)
         noise = _count_noise(plan, counts.shape, (number, which))
-        moves = plan.tailing.moves(counts + noise, start.outside)
+        moves = plan.tailing.moves(counts + noise, start.outside, whole=plan.tailing.whole(start))
         moved = moves.reshape(TAIL_LOOKS).tolist()
         ends = zip(drawn, anchors, moved, strict=True)
         times = Counter(moved_rung(anchor, move) if anchor else rung for rung, anchor, move in ends)
@@ -175,7 +175,7 @@ def _moved_together(plan: SumPlan, start: ClipStart, around: Histogram, number: 
     anchors = (plan.search.beginning,) * 2
     counts = np.array([cells(around, *side) for side in zip(plan.tailing.signs(start.center), anchors, strict=True)])
     noisy = counts + _count_noise(plan, (TAIL_LOOKS, *counts.shape), (number, 0))
-    moves = plan.tailing.moves(noisy, start.outside, plan.tailing.off(start, anchors))
+    moves = plan.tailing.moves(noisy, start.outside, plan.tailing.off(start, anchors), plan.tailing.whole(start))
     chances = np.full(TAIL_LOOKS, 1 / TAIL_LOOKS)
     return [([moved_rung(anchors[0], move) for move in side], chances) for side in moves.T.tolist()]
 
