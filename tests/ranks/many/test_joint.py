@@ -12,6 +12,8 @@ from support.joint import LADDER, Small, enumerated, stretches
 import nobounds as nb
 from nobounds.accounting.conversions import rho_from_range
 from nobounds.auditing.evidence.places import ChosenPlaces
+from nobounds.ladders.frame import Frame
+from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.many.halving import Halving
@@ -121,6 +123,33 @@ def test_quantiles_of_many_records_are_close(neighbors, options):
     assert list(values) == sorted(values)
     step = float(options.get("resolution", 0))
     assert values == pytest.approx(np.quantile(data, qs), abs=0.1 + step)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_quantiles_of_many_records_are_as_close_at_any_location(neighbors):
+    """Also where floats of a fixed precision could not tell the records apart; equal records are their value."""
+    noise, qs = np.random.default_rng(1).normal(0, 1, 8000), [k / 10 for k in range(1, 10)]
+    for offset in (0.0, 17.3, -1234.5, 1.2345e6, -1.2345e11):
+        data = offset + noise
+        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
+        assert np.abs(values - np.quantile(data, qs)).max() < 0.03
+    for same in (np.pi, 1.2345678e11):
+        data = np.full(8000, same)
+        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
+        assert values == pytest.approx([same] * 9, rel=1e-6)
+
+
+def test_a_frame_is_paid_for_from_the_epsilon_of_the_choice():
+    """With the records that a frame takes; what is left and the frame cost as much as the choice alone."""
+    qs = tuple(Fraction(k, 10) for k in range(1, 10))
+    for neighbors, least in (("add-remove", 2500), ("swap", 5000)):
+        problem = Problem(qs, Ladder.float_bits(8), neighbors, grows=True)
+        made = Halving(problem, False, SizeRule(Fraction(0), least), Fraction(1))
+        assert made.frame_rule(least - 1) is None
+        frame = made.frame_rule(least)
+        within = made.joint(least).within(Frame(3.0, 0), made.left - frame.epsilon)
+        assert within.cost().epsilon + frame.epsilon == 1
+        assert 0.9 < float(within.cost().epsilon) < 1
 
 
 def test_ties_are_split_at_the_ranks_that_are_aimed_at():

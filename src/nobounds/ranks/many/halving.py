@@ -234,14 +234,14 @@ class Halving:
     def program(self, view: View, size: int | None = None) -> Program[tuple[int | float, ...]]:
         """The quantiles in increasing order: the size, unless it is learned already, and all in one choice, or levels.
 
-        Before the levels a frame is bought, if there are enough records.
+        Before these a frame is bought, if there are enough records.
         """
         if size is None:
             size = yield from self.learned(view)
-        if (joint := self.joint(size)) is not None:
-            return (yield from joint.program(view))
         if apart := self.apart(size):
             return (yield from _one_by_one(apart, view, size))
+        if (joint := self.joint(size)) is not None:
+            return (yield from self._at_once(joint, view, size))
         setting = yield from self.settled(view, size)
         look, whole = Look(view.counts, setting.ladder), Slice.whole(setting.ladder, setting.places)
         values: dict[int, int | float] = {}
@@ -305,6 +305,12 @@ class Halving:
         problems = (replace(self.problem, qs=(q,)) for q in self.qs)
         return tuple(Question(problem, each + self.size.epsilon, self.size, self.zcdp) for problem in problems)
 
+    def _at_once(self, joint: JointRule, view: View, size: int) -> Program[tuple[int | float, ...]]:
+        """All quantiles in one choice: if there are enough records, in a frame."""
+        if (rule := self.frame_rule(size)) is not None:
+            joint = joint.within((yield from rule.program(self.problem, view)), self._after(rule))
+        return (yield from joint.program(view))
+
     def settled(self, view: View, size: int) -> Program[Setting]:
         """The setting for a size: if there are enough records, the frame is learned first."""
         rule = self.frame_rule(size)
@@ -318,10 +324,13 @@ class Halving:
             return None
         return FrameRule.affordable(self.problem, size, self.left)
 
+    def _after(self, rule: FrameRule) -> Fraction:
+        """What a frame leaves of epsilon."""
+        return rest(self.left, (rule.center.epsilon, rule.eps_scale), self.zcdp)
+
     def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
         """The setting for a size and a frame, or for none."""
-        spent = (rule.center.epsilon, rule.eps_scale) if rule is not None else ()
-        whole = rest(self.left, spent, self.zcdp)
+        whole = self.left if rule is None else self._after(rule)
         each = share(whole, levels(self.qs), self.zcdp)
         unequal = tuple(share(whole, 1 / part, self.zcdp) for part in self.shares)
         exact = self.size.known is not None or self.neighbors == "swap"

@@ -2,7 +2,8 @@
 
 It costs as much as one choice at a sensitivity of 2 ranks, however many quantiles there are; their errors grow like the
 root of their number. So it is better than recursive halving for a few dozen quantiles, with enough records beyond the
-outer ones. Then the public prior over all numbers hardly matters, and no frame is bought.
+outer ones. Then the public prior hardly matters. With many records they are chosen among the deviations in a private
+frame, because floats of a fixed precision cannot tell records apart that are very far from 0.
 
 - A record more adds 1 to one gap between quantiles and moves all targets by their parts of 1: 2 (1 - smallest gap) in
   all. A record that moves changes two gaps by 1.
@@ -12,18 +13,23 @@ Its cost is proven in docs/proofs/joint.md.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from nobounds.accounting.cost import Cost, both, pure, range_bounded
 from nobounds.counting.histogram import Histogram
+from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
-from nobounds.ladders.prior import prior_of
+from nobounds.ladders.prior import Prior, prior_around, prior_of
 from nobounds.mechanisms.joint.decision import ChooseAll
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.programs.program import Program
+from nobounds.ranks.auto import even
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.route import placed
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import FEW, View
 from nobounds.values import dataclass
@@ -46,6 +52,7 @@ class JointRule:
     epsilon: Fraction
     size: int
     eps_size: Fraction = Fraction(0)
+    frame: Frame | None = None  # paid for already
 
     @property
     def added(self) -> Fraction:
@@ -78,12 +85,30 @@ class JointRule:
             return moved
         return Cost(both(moved, pure(2 * self.added * self.rate)).kinds, moved.rho)
 
+    def within(self, frame: Frame, left: Fraction) -> "JointRule":
+        """The same choice in a frame, for what it leaves."""
+        return replace(self, frame=frame, epsilon=left)
+
     @property
     def ladder(self) -> Ladder:
-        """The rungs of all numbers, as fine as the number of records demands."""
+        """The rungs of all numbers or of the deviations in the frame, as fine as the number of records demands."""
         tuning, nats = self.problem.tuning, max(float(self.size * self.rate), 1.0)
-        bits = min(math.ceil(math.log2(nats)) + tuning.joint_bits, tuning.most_choice_bits)
-        return self.problem.ladder.finest(bits, tuning.prior_floor)
+        needed = math.ceil(math.log2(nats))
+        if self.frame is None:
+            bits = min(needed + tuning.joint_bits, tuning.most_choice_bits)
+            return self.problem.ladder.finest(bits, tuning.prior_floor)
+        bits = needed + tuning.joint_framed_bits
+        return placed(even(bits), self.frame if self.frame.unit is None else self.frame.at_least(bits))
+
+    @property
+    def prior(self) -> Prior:
+        """What rungs weigh before any record is seen; in a frame, around one scale from the centre."""
+        ladder = self.ladder
+        if self.frame is None:
+            return prior_of(ladder)
+        assert isinstance(ladder.map, Framed)
+        deviations: Any = ladder.map.inner
+        return prior_around(deviations, 0)
 
     def program(self, view: View) -> Program[tuple[int | float, ...]]:
         """The quantiles in increasing order."""
@@ -106,8 +131,8 @@ class JointRule:
         return self._stretches(view.counts.near(self.ladder, windows)[0], far)
 
     def _stretches(self, histogram: Histogram, far: float = math.inf) -> Stretches:
-        ladder, tuning = self.ladder, self.problem.tuning
-        return Stretches.of(histogram, tuning.places, self.problem.qs, self.rate, prior_of(ladder), far)
+        tuning = self.problem.tuning
+        return Stretches.of(histogram, tuning.places, self.problem.qs, self.rate, self.prior, far)
 
 
 def smallest_gap(qs: tuple[Fraction, ...]) -> Fraction:
