@@ -2,10 +2,10 @@
 
 With an interval, a number is rounded to the first digit of half its width, or to the second one if the first is 1 or
 2, and the ends are rounded outward to the same place: 31,540.28 in 31,204 to 31,877 is printed as 31,500, from 31,200
-to 31,900. Rounding adds at most a sixth of half the width. Without an interval, six digits are printed; a number above
-a million that has few digits keeps its thousandths, because quantiles of records far from 0 are released with the
-digits that they support. Whole numbers get no decimals, a number that is not 0 is not printed as 0, and the printed
-number lies in the interval.
+to 31,900. Rounding adds at most a sixth of half the width. Without an interval, six digits are printed, and all before
+the decimal point; a number above a million that has few digits keeps its thousandths, because quantiles of records far
+from 0 are released with the digits that they support. Whole numbers get no decimals, a number that is not 0 is not
+printed as 0, and the printed number lies in the interval.
 """
 
 import math
@@ -32,7 +32,7 @@ def said(value: Value, bar: Sequence[Any] | None = None, kind: Kind = NUMBER) ->
     """A value for people, with the digits that its interval supports; dates, times and durations by their own rule.
 
     >>> said(31540.2837462, (31204, 31877)), said(1e6), said(1234567.891234567), said(-0.00012345678)
-    ('31,500', '1,000,000', '1,234,570', '-0.000123457')
+    ('31,500', '1,000,000', '1,234,568', '-0.000123457')
     >>> said(1760301340.25)
     '1,760,301,340.25'
     """
@@ -124,12 +124,14 @@ def _place(half: Decimal) -> int:
 def _own_place(exact: Decimal) -> int:
     """The place of the last digit of a number without an interval: whole numbers in full, others to six digits.
 
-    Large ones with few digits have thousandths.
+    Large ones are whole, or have thousandths if they have few digits.
     """
-    if _whole(exact) and exact.adjusted() < _LARGE:
-        return 0
     place = exact.adjusted() - _MOST + 1
-    return -3 if place > 0 and len(exact.as_tuple().digits) <= _FEW and exact.adjusted() < _LARGE else place
+    if exact.adjusted() >= _LARGE:
+        return place
+    if _whole(exact):
+        return 0
+    return place if place <= 0 else 0 if len(exact.as_tuple().digits) > _FEW else -3
 
 
 def _whole(exact: Decimal) -> bool:
