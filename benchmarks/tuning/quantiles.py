@@ -38,7 +38,8 @@ Up to 39 quantiles under swap, and up to 19 under add-remove except three, are c
 exponential mechanism (Gillenwater, Joseph and Kulesza 2021), if there are about 16 records over the rate of its noise
 beyond the outer ones: for deciles from about 700 over epsilon on. Up to four quantiles, of which one has at most 5% of
 the records beyond it, are answered one by one for equal parts of epsilon, if there are too few records for both of
-these. The rest of this list is about halving; its frame is bought for a choice of all at once too.
+these. With 10,000 records over epsilon, under swap twice as many,
+a choice of all at once is made in a private frame. The rest of this list is about halving.
 
 1. **Size and frame.** A noisy number of records takes 1/40 of epsilon where it is sensitive. With many records (2500
    over epsilon, under swap twice as many) a private frame follows, a centre and a scale: steps are parts of the scale,

@@ -107,15 +107,16 @@ class RankTuning:
     apart_nats: int = 32
     apart_framed: int = 12
     # All quantiles in one choice: at most this many, under swap and under add-remove; the nats of the choice beyond the
-    # outer ones; the bits of the numbers beyond log2 of its nats, and of deviations in a frame; and of epsilon for the
-    # size under swap, at least.
+    # outer ones; the bits of the numbers beyond log2 of its nats; and of epsilon for the size under swap, at least.
     joint_most: int = 39
     joint_most_added: int = 19
     joint_tail: float = 16.0
     joint_bits: int = 10
-    joint_framed_bits: int = 3
     joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
+    # From this many nats on it is made in a frame, with this many bits beyond log2 of its nats.
+    joint_framed: int = 10_000
+    joint_framed_bits: int = 3
     # Intervals: nats of a rank beyond an end for which it is answered; scales of its noise that a size may be too large
     # by; nats of a scale around 0, and of epsilon at most; bits of the ladder beyond log2 of the records over the ranks
     # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and bits of

@@ -128,13 +128,13 @@ def test_quantiles_of_many_records_are_close(neighbors, options):
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_quantiles_of_many_records_are_as_close_at_any_location(neighbors):
     """Also where floats of a fixed precision could not tell the records apart; equal records are their value."""
-    noise, qs = np.random.default_rng(1).normal(0, 1, 8000), [k / 10 for k in range(1, 10)]
+    noise, qs = np.random.default_rng(1).normal(0, 1, 24_000), [k / 10 for k in range(1, 10)]
     for offset in (0.0, 17.3, -1234.5, 1.2345e6, -1.2345e11):
         data = offset + noise
         values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
         assert np.abs(values - np.quantile(data, qs)).max() < 0.03
     for same in (np.pi, 1.2345678e11):
-        data = np.full(8000, same)
+        data = np.full(24_000, same)
         values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
         assert values == pytest.approx([same] * 9, rel=1e-6)
 
@@ -142,14 +142,14 @@ def test_quantiles_of_many_records_are_as_close_at_any_location(neighbors):
 def test_a_frame_is_paid_for_from_the_epsilon_of_the_choice():
     """With the records that a frame takes; what is left and the frame cost as much as the choice alone."""
     qs = tuple(Fraction(k, 10) for k in range(1, 10))
-    for neighbors, least in (("add-remove", 2500), ("swap", 5000)):
+    for neighbors, least in (("add-remove", 10_000), ("swap", 20_000)):
         problem = Problem(qs, Ladder.float_bits(8), neighbors, grows=True)
         made = Halving(problem, False, SizeRule(Fraction(0), least), Fraction(1))
-        assert made.frame_rule(least - 1) is None
-        frame = made.frame_rule(least)
+        assert made.joint(least - 1).frame_rule is None
+        frame = made.joint(least).frame_rule
         within = made.joint(least).within(Frame(3.0, 0), made.left - frame.epsilon)
         assert within.cost().epsilon + frame.epsilon == 1
-        assert 0.9 < float(within.cost().epsilon) < 1
+        assert 0.98 < float(within.cost().epsilon) < 1
 
 
 def test_ties_are_split_at_the_ranks_that_are_aimed_at():

@@ -307,7 +307,7 @@ class Halving:
 
     def _at_once(self, joint: JointRule, view: View, size: int) -> Program[tuple[int | float, ...]]:
         """All quantiles in one choice: if there are enough records, in a frame."""
-        if (rule := self.frame_rule(size)) is not None:
+        if (rule := joint.frame_rule) is not None:
             joint = joint.within((yield from rule.program(self.problem, view)), self._after(rule))
         return (yield from joint.program(view))
 

@@ -28,6 +28,7 @@ from nobounds.mechanisms.joint.decision import ChooseAll
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import even
+from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
 from nobounds.ranks.values import value_of
@@ -84,6 +85,14 @@ class JointRule:
         if not self.problem.nullable:
             return moved
         return Cost(both(moved, pure(2 * self.added * self.rate)).kinds, moved.rho)
+
+    @property
+    def frame_rule(self) -> FrameRule | None:
+        """The frame that is bought before the choice, if any: one that costs little beside it."""
+        tuning, twice = self.problem.tuning, 2 if self.problem.neighbors == "swap" else 1
+        if self.size * self.epsilon < twice * tuning.joint_framed:
+            return None
+        return FrameRule.affordable(self.problem, self.size, self.epsilon, inner=True)
 
     def within(self, frame: Frame, left: Fraction) -> "JointRule":
         """The same choice in a frame, for what it leaves."""
