@@ -87,3 +87,18 @@ def test_on_a_grid_the_answer_of_a_rung_is_a_point_on_it(ladder, octave):
         answers = frame.values(fewer.map, which, passed)
         assert np.array_equal(fewer.rungs(frame.deviations(answers)), which)
         assert np.all(np.diff(answers) > 0)
+
+
+@pytest.mark.parametrize("octave", [0, 2])
+@every
+def test_a_rung_between_two_points_has_the_one_that_a_walk_has_passed(ladder, octave):
+    """Going up it is the last point on that rung or a lower one, and going down the first on it or a higher one."""
+    frame = Frame(12_345.0, octave, F(1))
+    finer = on_points(ladder, octave + 3)
+    points = np.arange(12_345.0 - 60, 12_345.0 + 61)
+    rungs = finer.rungs(frame.deviations(points))
+    which = np.arange(rungs[0], rungs[-1] + 1)
+    empty = which[~np.isin(which, rungs)]
+    assert ladder.map.bits_at(0) < 7 or len(empty) > 100
+    assert np.array_equal(frame.values(finer.map, empty, True), points[np.searchsorted(rungs, empty) - 1])
+    assert np.array_equal(frame.values(finer.map, empty, False), points[np.searchsorted(rungs, empty)])

@@ -101,7 +101,7 @@ class Frame:
         else:
             around = wide & (first <= self.center) & (self.center <= last)
             some = np.where(around, self.center, roundest(first, last))
-        none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
+        none = np.rint(low / 2 + high / 2) if passed is None else last if passed else first
         return np.where(first <= last, some, none)
 
     def _value(self, near: float, far: float) -> float:

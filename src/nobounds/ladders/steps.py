@@ -33,7 +33,7 @@ def walk_ladder(bits: int, mirrored: bool) -> Ladder:
 def on_points(ladder: Ladder, octave: int) -> Ladder:
     """The ladder on a grid, for a scale of 2**`octave` points: with no more rungs in an octave than it has points.
 
-    A rung without a point is one more for a walk to halt on, and never the answer.
+    More rungs without a point make a walk halt earlier, so some are kept for walks: see `Route.on_points`.
     """
     rungs = ladder.map
     assert isinstance(rungs, Zoned)

@@ -29,6 +29,8 @@ from nobounds.values import dataclass
 
 Price: TypeAlias = Callable[[], Cost]
 
+EIGHTHS, QUARTERS = 3, 2  # log2 of the rungs from one point of a grid to the next, on the way out and on the way in
+
 
 class RankView(Protocol):
     """Records as programs for ranks see them: each method is a decision about the records.
@@ -79,8 +81,11 @@ class Route:
         return self if frame is None else replace(on_grid(self, frame), frame=frame)
 
     def on_points(self, octave: int) -> "Route":
-        """The same walk without rungs that hold no point of a grid, for a scale of 2**`octave` points."""
-        ladder = on_points(self.ladder, octave)
+        """The same walk with a few rungs at most to a point of a grid, for a scale of 2**`octave` points.
+
+        Where it halts some rungs late, it has still passed the same point.
+        """
+        ladder = on_points(self.ladder, octave + (EIGHTHS if self.start == 0 else QUARTERS))
         ends = {self.ladder.first: ladder.first, self.ladder.last: ladder.last}  # another end is one at the centre
         cuts = () if not self.cuts else outward_cuts(ladder) if self.start == 0 else inward_cuts(ladder)
         start, stop = (ends.get(rung, rung) for rung in (self.start, self.stop))
@@ -192,7 +197,7 @@ OneRoute: TypeAlias = Route | ChoiceRoute
 
 
 def has_spare_rungs(route: OneRoute, frame: Frame | None) -> bool:
-    """Whether rungs of the route may hold no point of the grid: it is a ladder of a tail, in a frame on a grid."""
+    """Whether the route may have rungs that it does not need on a grid: it has a ladder of a tail, in a frame there."""
     return frame is not None and frame.unit is not None and isinstance(route.ladder.map, Zoned)
 
 
