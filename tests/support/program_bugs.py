@@ -752,6 +752,9 @@ PLANTED = {
 }
 
 
+KEEPING = ("nobounds.ranks.", "nobounds.clipping.", "nobounds.statistics.", "nobounds.groups.")
+
+
 @contextmanager
 def planted(patches):
     """With these mistakes in the library, and plans made anew."""
@@ -762,7 +765,7 @@ def planted(patches):
 
 
 def planned_anew():
-    """What makes every plan anew: the functions behind those of `ranks` and `clipping` that keep plans.
+    """What makes every plan anew: the functions behind those that keep plans, in the rooms of `KEEPING`.
 
     Plans that are kept have no mistake in them, and none that has one is kept.
     """
@@ -771,7 +774,7 @@ def planned_anew():
     for owner in [*modules, *(kind for kind in kinds if kind.__module__.startswith("nobounds."))]:
         for name, held in list(vars(owner).items()):
             kept = getattr(held, "__func__", held)
-            if hasattr(kept, "cache_info") and kept.__module__.startswith(("nobounds.ranks.", "nobounds.clipping.")):
+            if hasattr(kept, "cache_info") and kept.__module__.startswith(KEEPING):
                 plain = kept.__wrapped__
                 yield owner, name, classmethod(plain) if isinstance(held, classmethod) else plain
 
