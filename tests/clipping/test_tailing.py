@@ -116,6 +116,17 @@ def test_intervals_of_means_of_years_hold_where_they_are_answered():
 
 
 @pytest.mark.medium
+def test_intervals_of_means_of_few_different_floats_hold():
+    """Gaps between the values make the counts of octaves fall and rise again, which says nothing about their end."""
+    missed = []
+    for seed in range(150):
+        ratings = np.random.default_rng(seed).integers(1, 6, 2000).astype(float)
+        low, high = nb.mean(ratings, epsilon=1, neighbors="swap", rng=random.Random(seed)).interval
+        missed.append(not low <= ratings.mean() <= high)
+    assert np.mean(missed) < 0.08
+
+
+@pytest.mark.medium
 def test_intervals_of_sums_hold_at_a_small_epsilon():
     """With much noise on the counts of octaves, what it hides is not taken for nothing."""
     rng, held = np.random.default_rng(6), []
