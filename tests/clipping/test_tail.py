@@ -32,7 +32,9 @@ def test_no_record_is_in_two_cells():
     values = [0.0, 0.001, -0.001, 0.3, 1.5, 1e9, -0.7]
 
     def counts(values):
-        return np.array(TailRule(F(1), "add-remove").decision(around(values), (1, -1), (ANCHOR,) * 2).numbers)
+        return np.array(
+            TailRule(F(1), "add-remove").decision(around(values), values.count(0.0), (1, -1), (ANCHOR,) * 2).numbers
+        )
 
     assert counts(values).sum() == len(values) - 2
     assert counts(values)[-1] == 1
@@ -77,7 +79,7 @@ def test_the_noise_of_counts_is_the_one_that_intervals_take():
     """The scale of the law of the excess is that of the draws."""
     for zcdp in (False, True):
         rule = TailRule(F(1, 2), "swap", zcdp)
-        decision = rule.decision(around([]), (1,), (ANCHOR,))
+        decision = rule.decision(around([]), 0, (1,), (ANCHOR,))
         source = random.Random(1).getrandbits
         drawn = np.array([decision.draw(source) for _ in range(300)])
         spread = np.sqrt((drawn**2).mean()) if zcdp else np.abs(drawn).mean()
@@ -103,12 +105,13 @@ def test_a_clip_far_beyond_all_records_is_noticed():
     """Noise alone hardly ever passes for records, and a hundred records do."""
     rule, source = TailRule(F(1, 5), "add-remove"), random.Random(3).getrandbits
     drawn = [
-        carried(rule.decision(around([]), (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise)
+        carried(rule.decision(around([]), 0, (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise)
         for _ in range(400)
     ]
     assert np.mean(drawn) < 0.12
     records = around([0.6] * 150)
     found = [
-        carried(rule.decision(records, (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise) for _ in range(50)
+        carried(rule.decision(records, 0, (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise)
+        for _ in range(50)
     ]
     assert np.mean(found) > 0.9

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.clipping.clip import Clip
+from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.tail import LOWEST, Side, TailRule
-from nobounds.clipping.tailing import Tailed
+from nobounds.clipping.tailing import Tailed, Tailing
+from nobounds.clipping.view import RecordsView
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import NoisyMany
 from nobounds.noise.source import random_source
@@ -115,6 +116,17 @@ def test_intervals_of_means_of_years_hold_where_they_are_answered():
 
 
 @pytest.mark.medium
+def test_intervals_of_means_of_few_different_floats_hold():
+    """Gaps between the values make the counts of octaves fall and rise again, which says nothing about their end."""
+    missed = []
+    for seed in range(150):
+        ratings = np.random.default_rng(seed).integers(1, 6, 2000).astype(float)
+        low, high = nb.mean(ratings, epsilon=1, neighbors="swap", rng=random.Random(seed)).interval
+        missed.append(not low <= ratings.mean() <= high)
+    assert np.mean(missed) < 0.08
+
+
+@pytest.mark.medium
 def test_intervals_of_sums_hold_at_a_small_epsilon():
     """With much noise on the counts of octaves, what it hides is not taken for nothing."""
     rng, held = np.random.default_rng(6), []
@@ -164,7 +176,7 @@ class Seeing(Draw):
 
     def decide(self, decision):
         if isinstance(decision, NoisyMany):
-            self.counted.append(sum(decision.numbers))
+            self.counted.append(decision.numbers)
         return super().decide(decision)
 
 
@@ -172,4 +184,17 @@ def test_missing_records_are_in_no_cell_under_swap():
     """Else one that turns from missing to present would change two counts, and cost more than is charged."""
     data, driver = np.append(np.zeros(600), np.full(400, np.nan)), Seeing(random.Random(1))
     nb.mean(data, epsilon=1, neighbors="swap", rng=driver)
-    assert driver.counted == [600]
+    assert [sum(counts) for counts in driver.counted] == [600]
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0])
+def test_only_records_that_do_not_deviate_are_at_the_centre(value):
+    """However wide the scale is, beside which a deviation may be nothing; a record beyond a bound lies at it."""
+    data = value + np.concatenate([np.zeros(300), np.full(500, 1e-9), np.full(20, -1e-9)])
+    start = ClipStart(F(value), 60, F(0))
+    for ladder, central in ((LINE, 300), (LINE.limited(F(value), None), 320), (LINE.limited(None, F(value)), 800)):
+        driver = Seeing(random.Random(1))
+        search = Search(F(1), "add-remove", ladder, True, False)
+        rungs = (9,) * len(search.sides(start.center))
+        driver.run(Tailing(search, RULE, F(1)).program(RecordsView(lambda: [data]), start, rungs, True))
+        assert [counts[-1] for counts in driver.counted] == [central]

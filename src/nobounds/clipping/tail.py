@@ -83,10 +83,12 @@ class TailRule:
         """The noise as the law of the excess takes it."""
         return _count_noise(self)
 
-    def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
-        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
+    def decision(self, around: Histogram, heap: int, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
+        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre.
+
+        heap: the number of records at the centre. It is not that on rung 0, where deviations are small over the scale.
+        """
         counts = np.concatenate([cells(around, *side) for side in zip(signs, anchors, strict=True)])
-        heap = int(around.counts[around.rungs == 0].sum())
         return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
 
 

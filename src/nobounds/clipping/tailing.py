@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
+from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.interval import CHANCE, reach
 from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.octaves.moving import AWAY, BELOW, alike, errors_of_both, posteriors
@@ -29,9 +29,10 @@ from nobounds.clipping.tail import (
     carried,
     moved_rung,
 )
+from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import BITS, top
 from nobounds.exact import MAX, finite_float
-from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.ladder import Ladder, float_bounds
 from nobounds.programs.program import Program
 from nobounds.values import dataclass
 
@@ -131,12 +132,13 @@ class Tailing:
         """A clip of which nothing more is known."""
         return Tailed(clip, None, self.rule, self.search.ladder)
 
-    def program(self, view: ClipView, start: ClipStart, rungs: tuple[int, ...], trusted: bool) -> Program[Tailed]:
+    def program(self, view: RecordsView, start: ClipStart, rungs: tuple[int, ...], trusted: bool) -> Program[Tailed]:
         """The clip whose sides end near these rungs, moved by the noisy counts of the octaves around it."""
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
         around = search.deviations(view, start, present=True)
-        *noisy, heap = yield self.rule.decision(around, signs, each)
+        central = view.at(finite_float(start.center), *float_bounds(search.ladder)) if 0 in around.rungs else 0
+        *noisy, heap = yield self.rule.decision(around, central, signs, each)
         heap = heap if trusted else 0
         trusted = trusted and any(anchors) and carried(noisy, self.rule.count_noise)
         if not any(anchors):

@@ -60,6 +60,11 @@ class RecordsView:
         self._seen[key] = counted
         return counted
 
+    def at(self, center: float, low: float, high: float) -> int:
+        """How many records do not deviate from the centre at all, kept from `low` to `high` (sensitive)."""
+        n, up_to, from_on = totals(self._records(), Outside(center, upwards=False), Outside(center, upwards=True))
+        return (n if center >= high else up_to) + (n if center <= low else from_on) - n
+
     def _magnitudes(self, low: float, high: float, octave: int) -> Histogram | None:
         """The deviations from 0, from coarse counts if these decide them: their rungs are parts of wider ones then."""
         for ladder, counts in self._counts.items():

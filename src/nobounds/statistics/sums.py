@@ -106,7 +106,7 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
 class Summed(NamedTuple):
     """A noisy sum of clipped records, and the scale of its noise, in steps.
 
-    `missing` says how many records more may be present than the sum counts, at least and at most, around `middle`.
+    `missing` says how many records more may be present than the sum counts, at least and at most, each about `middle`.
     """
 
     settled: Settled
@@ -155,7 +155,8 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         value, scale = (average.count * lattice.low + average.total) * lattice.step, rule.noise.scale(lattice.width)
         missing = partial(missing_range, rule, average, CHANCE / 2)
         settled = settled.among(average)
-        value = value if settled.heap is None else average.count * settled.heap
+        if settled.heap is not None:  # which the missing records are in too, wherever the clip lies
+            value, middle = average.count * settled.heap, settled.heap / lattice.step
         return Summed(settled, value, lattice.step, scale, middle, missing)
     noise = plan.additive
     noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))

@@ -133,3 +133,17 @@ def test_the_distance_of_a_plain_sample():
     plain = calibrated(Spread(1e-3, 0.0, 50.0), 0.025, 0.0)
     assert plain == pytest.approx(50 * 1.96 + 1, abs=0.3)
     assert 98 < binomial_reach(10_000, 0.5, 0.025) < 150
+
+
+@pytest.mark.parametrize("step", [2.0**-23, 10.0])
+def test_the_answer_lies_in_its_interval(step):
+    """Also where a rung holds no float, because it is narrower than their steps, or begins at a round number."""
+    for seed in range(50, 150):
+        rng = np.random.default_rng(seed)
+        data = 1e9 + step * rng.integers(0, 2, 300) if step < 1 else rng.normal(1e6, step, 150)
+        neighbors = "add-remove" if step < 1 else "swap"
+        release = nb.median(data, epsilon=2, interval=0.95, of="sample", neighbors=neighbors, rng=random.Random(seed))
+        if release.value is None:
+            continue
+        low, high = release.interval
+        assert low <= release.value <= high

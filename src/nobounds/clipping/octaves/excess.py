@@ -141,11 +141,14 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
 def _scatters(noisy: Ints, noise: CountNoise) -> tuple[int, list[float]]:
     """The first octave that the model is fitted to, and for each from there on how much its count scatters.
 
-    Where counts rise at once, data begin sharply: octaves before say nothing about the tail, and this one little.
+    Where counts rise at once, data begin sharply: octaves before say nothing about the tail, and this one little. In
+    the octave below the clip they do so only behind a gap, as between heaps of equal records, which no curve fits.
     """
     scatters = [_FIRST] * (BELOW - 2) + [RELATIVE] * (len(noisy) - BELOW + 2)
-    before, counts = noisy[: BELOW - 2], noisy[1 : BELOW - 1]
-    begins = np.flatnonzero(counts > _BEGINS * np.maximum(before, noise.scale))
+    most = _BEGINS * np.maximum(noisy[: BELOW - 1], noise.scale)
+    at_once = noisy[1:BELOW] > most
+    at_once[-1] &= np.max(noisy[: BELOW - 2]) > most[-1]
+    begins = np.flatnonzero(at_once)
     if not len(begins):
         return 0, scatters
     kept = int(begins[-1]) + 1

@@ -268,13 +268,18 @@ class IntervalPlan:
         chosen: tuple[int, int] = yield self._choice(view, setting, ladder, prior, aims)
         first, second = sorted(chosen)
         low, high = setting.finite
-        ends = (
-            edge(self.ladder, ladder, first, 0) if low else bounded(self.ladder, -math.inf),
-            edge(self.ladder, ladder, second, 1) if high else bounded(self.ladder, math.inf),
+        # Rungs may hold no number: then the one beyond their upper edge comes first.
+        below, above = sorted(
+            (
+                edge(self.ladder, ladder, first, 0) if low else bounded(self.ladder, -math.inf),
+                edge(self.ladder, ladder, second, 1) if high else bounded(self.ladder, math.inf),
+            )
         )
         if low and high and first != second:
-            return Found(self.between(ends), ends, size)
-        return Found(value_of(self.ladder, ladder, first if high else second), ends, size)
+            value = self.between((below, above))
+        else:  # the roundest number may be the edge itself, which is on the rung beside it
+            value = value_of(self.ladder, ladder, first if high else second)
+        return Found(value, (float(min(below, value)), float(max(above, value))), size)
 
     def _choice(self, view: View, setting: Setting, ladder: Ladder, prior: Prior, aims: tuple[int, ...]) -> ChoosePair:
         middle = round((self.q - HALF) * setting.size)
