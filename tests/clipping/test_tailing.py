@@ -25,7 +25,7 @@ NOTHING = (0, 2, 1, -3, 2, 0, 0, 4, -1, 2, -2, 0, 1, 0, -3, 0)
 
 
 def tailed(*sides, trusted=True, ladder=LINE, move=0):
-    """A clip from -1 to 1 whose sides have these counts, moved by so many octaves from where they are counted around."""
+    """A clip from -1 to 1 whose sides have these counts, after a move by so many octaves."""
     made = tuple(Side(sign, (0,) * move + noisy, F(1), move) for sign, noisy in zip((1, -1), sides, strict=False))
     return Tailed(Clip(F(-1), F(1), F(0), trusted), made, RULE, ladder)
 
