@@ -10,7 +10,7 @@ import pytest
 import nobounds as nb
 from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.octaves.excess import ASSUMES
-from nobounds.clipping.tail import LOWEST, Side, TailRule
+from nobounds.clipping.tail import FAR, LOWEST, Side, TailRule
 from nobounds.clipping.tailing import Tailed, Tailing
 from nobounds.clipping.view import RecordsView
 from nobounds.ladders.ladder import Ladder
@@ -25,9 +25,9 @@ HEAVY = (0, 0, 0, 0, 0, 300, 250, 200, 170, 150, 120, 100, 80, 70, 60, 200)
 NOTHING = (0, 2, 1, -3, 2, 0, 0, 4, -1, 2, -2, 0, 1, 0, -3, 0)
 
 
-def tailed(*sides, trusted=True, ladder=LINE):
-    """A clip from -1 to 1 whose sides have these counts."""
-    made = tuple(Side(sign, noisy, F(1), 0) for sign, noisy in zip((1, -1), sides, strict=False))
+def tailed(*sides, trusted=True, ladder=LINE, move=0):
+    """A clip from -1 to 1 whose sides have these counts, after a move by so many octaves."""
+    made = tuple(Side(sign, (0,) * move + noisy, F(1), move) for sign, noisy in zip((1, -1), sides, strict=False))
     return Tailed(Clip(F(-1), F(1), F(0), trusted), made, RULE, ladder)
 
 
@@ -52,6 +52,15 @@ def test_a_heavy_tail_leaves_one_end():
     assert 500 - low < 12
     assert high == math.inf
     assert tailed(HEAVY, HEAVY).interval(F(500), F(6), F(1)) == (-math.inf, math.inf)
+
+
+def test_far_out_an_end_has_a_small_excess():
+    """Where a clip was moved far, an excess much above the noise leaves no end, though the same one does nearer."""
+    near, far = (tailed(LIGHT, NOTHING, move=move) for move in (0, FAR))
+    quiet, loud = ([each.interval(F(500), bar, F(1)) for each in (near, far)] for bar in (F(1, 10), F(1)))
+    assert quiet[0][1] < 502
+    assert quiet[1][1] == math.inf
+    assert loud[0] == loud[1]
 
 
 def test_counts_that_rise_contradict_the_assumption():
@@ -99,6 +108,23 @@ def test_intervals_hold_on_incomes(statistic, neighbors):
         noise.append(abs(found.value - true) <= found.parameters["half_interval"])
     assert sum(held) >= 22
     assert sum(held) >= sum(noise)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_means_over_six_decades_are_near_and_have_two_ends(neighbors):
+    """The largest records are hundreds of scales from the median, and so is the clip."""
+    rng, held, errors = np.random.default_rng(6), [], []
+    for seed in range(25):
+        data = 10 ** rng.uniform(-2, 4, 5000)
+        found, true = nb.mean(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed)), float(np.mean(data))
+        low, high = found.interval
+        held.append((low <= true <= high, math.isfinite(low) and math.isfinite(high)))
+        errors.append(abs(found.value / true - 1))
+    holds, both = np.sum(held, axis=0)
+    assert holds >= 21
+    assert both >= 13
+    assert np.mean(errors) < 0.02
 
 
 @pytest.mark.medium

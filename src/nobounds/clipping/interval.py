@@ -20,7 +20,8 @@ from nobounds.clipping.tail import Side
 from nobounds.exact import finite_float
 
 CHANCE = 0.05  # intervals hold 95% of the time
-# An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
+# An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum;
+# the latter not where a clip was moved far: of tails so heavy, intervals with a large excess seldom hold.
 USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
 _NOTHING = 1e-300  # noise so small, in units of the clip, that it is none
 _STEPS = 60  # of a bisection
@@ -52,7 +53,7 @@ def reach(
     """
     beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
     above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
-    limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
+    limit = max(USEFUL_NOISE * bar, useful_part(sides) * abs(value))
     upper, lower = (quantile_of(points, 1 - chance / 2) <= limit for points in (above, below))
     if upper and lower:
         points = _differences(above, below)
@@ -62,9 +63,14 @@ def reach(
     return Reach(math.inf, end_of(above, bar, gaussian, chance) if upper else math.inf)
 
 
-def reach_above(points: Floats, bar: float, value: float, gaussian: bool) -> float:
+def useful_part(sides: Sequence[Side]) -> float:
+    """The part of a sum that the excess beyond these sides may reach, for an end to be of use."""
+    return 0.0 if any(side.far for side in sides) else USEFUL_PART
+
+
+def reach_above(sides: Sequence[Side], points: Floats, bar: float, value: float, gaussian: bool) -> float:
     """How far the truth may lie above a released number, for points of an excess that is at least 0; see `reach`."""
-    limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
+    limit = max(USEFUL_NOISE * bar, useful_part(sides) * abs(value))
     return end_of(points, bar, gaussian, CHANCE / 2) if quantile_of(points, 1 - CHANCE / 2) <= limit else math.inf
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.interval import CHANCE, USEFUL_NOISE, USEFUL_PART, end_of, ends_of, quantile_of
+from nobounds.clipping.interval import CHANCE, USEFUL_NOISE, end_of, ends_of, quantile_of, useful_part
 from nobounds.clipping.octaves.excess import POINTS, CountNoise, Fitted, even_points, normal
 from nobounds.clipping.tail import Side
 from nobounds.clipping.tailing import Tailed
@@ -50,7 +50,7 @@ def reaches(
         _ends(tailed, by_sign[sign], near[sign], noise, bar, scale) if sign in by_sign else _none(bar, tailed, totals)
         for sign in (1, -1)
     )
-    limit = np.maximum(USEFUL_NOISE, USEFUL_PART * np.abs(totals))
+    limit = np.maximum(USEFUL_NOISE, useful_part(tailed.sides or ()) * np.abs(totals))
     upper, lower = above.likely <= limit, below.likely <= limit
     down = np.where(upper, below.half, below.whole)
     up = np.where(lower, above.half, above.whole)

@@ -1,7 +1,7 @@
 """The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
-from 1/256 of the width to 128 times the width, of all records beyond, and of those at the centre itself. A record is
+from 1/256 of the width to 4,096 times the width, of all records beyond, and of those at the centre itself. A record is
 in at most one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
 The counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the
 noise of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
@@ -25,9 +25,10 @@ from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
 from nobounds.noise.additive import Additive, GaussianNoise
 from nobounds.values import dataclass
 
-LOWEST, HIGHEST = -8, 7  # the first and the last edge over the width, as powers of two
+LOWEST, HIGHEST = -8, 12  # the first and the last edge over the width, as powers of two
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
+FAR = 8  # octaves that a clip is moved by, from which on no large excess is believed
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
 SURE = 8  # scales of the noise above which a count is no noise; one more for each octave further out
 RISES = 7  # scales of the noise by which a count beyond the clip may be above the one before it
@@ -169,6 +170,11 @@ class Side:
     width: Fraction
     move: int
     clip: float = 1.0  # the width of the clip on this side, over that of the edge
+
+    @property
+    def far(self) -> bool:
+        """Whether the clip lies far from where octaves are counted around: records then spread over many of them."""
+        return self.move >= FAR
 
     def rises(self, noise: CountNoise) -> bool:
         """Whether counts clearly rise beyond the clip: then nothing is known of what lies there.

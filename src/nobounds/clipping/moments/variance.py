@@ -94,7 +94,7 @@ class Variance:
         unit = max((side.width for side in tailed.sides), default=Fraction(0)) or Fraction(1)
         records = max(self.average.count, Fraction(1))
         bar, total = (finite_float(each * records / unit**2) for each in (self.bar, self.value))
-        above = reach_above(self._beyond(tailed, unit), bar, total, tailed.rule.zcdp)
+        above = reach_above(tailed.sides, self._beyond(tailed, unit), bar, total, tailed.rule.zcdp)
         if not math.isfinite(above):
             return self.low, math.inf
         return self.low, self.value + Fraction(above) * unit**2 / records
