@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.average import Average
+from nobounds.clipping.needed import needed
 from nobounds.clipping.plan import Settled
 from nobounds.release.words import NO_SPREAD, ONE_VALUE, TOO_FEW
 
@@ -15,6 +18,12 @@ def why_unanswered(settled: Settled) -> str | None:
     return NO_SPREAD if settled.tailed.others is None else ONE_VALUE
 
 
-def needed_for(settled: Settled) -> dict[str, Any]:
-    """The parameter that says how many rows would do, where more rows are what is missing."""
-    return {"needed": settled.needed()} if settled.short else {}
+def unanswered(
+    statistic: str, clips: tuple[Settled, ...], spending: Spending, average: Average | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Why a statistic of these clips is not answered, and the parameter with what would do if more rows would.
+
+    With clips that carry an answer, there are too few rows for it to stand out from its noise.
+    """
+    why = next((why for why in map(why_unanswered, clips) if why not in (None, TOO_FEW)), None)
+    return (TOO_FEW, {"needed": needed(statistic, clips, spending, average)}) if why is None else (why, {})

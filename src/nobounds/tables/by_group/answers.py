@@ -204,7 +204,7 @@ def intervals_by_group(
     wanted = plan.wanted if isinstance(plan, IntervalPlan) else replace(plan.wanted, guarantee=True)
     parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": scale} | described(wanted)
     if any(reasons):
-        parameters["needed"] = {"rows": plan.needed(1, Fraction(1))["rows"]}
+        parameters["needed"] = {"rows": plan.needed(0, Spending(Fraction(1), False))["rows"]}
     parts = {"counts": noise.cost(), "answer": plan.parts()["answer"]}
     shown = fitting(np.maximum(counts, 0))
     return GroupAnswers(tallied.keys, values, parameters, ends, shown, reasons if marks else None, parts)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range
+from nobounds.clipping.needed import needed_rows
 from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.sharing import ASSUMES, reaches
@@ -84,7 +85,7 @@ def sums_by_group(
     if missing.any():
         values = np.ma.array(np.where(missing, 0, values).astype(values.dtype), mask=missing)
     if marks and not clip.trusted:
-        parameters["needed"] = clipped.needed()
+        parameters["needed"] = {"rows": needed_rows("mean" if settled.centered else "sum", (settled,))}
     shown, why = fitting(np.maximum(summed.counts, 0)), tuple(reasons.tolist()) if marks else None
     return GroupAnswers(rows.keys, values, parameters, later(intervals), shown, why, settled.parts())
 
