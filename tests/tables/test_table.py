@@ -434,7 +434,9 @@ class TestRefusals:
             with pytest.raises(TypeError, match=r"select its seconds, in DuckDB by epoch\(\.\.\.\)"):
                 nb.Table(con.table("t")).mean("took", epsilon=1)
             seconds = nb.Table(con.sql("select epoch(took) as took from t"))
-            assert seconds.mean("took", epsilon=10, rng=np.random.default_rng(0)).value == pytest.approx(259200 + 1800, rel=0.01)
+            assert seconds.mean("took", epsilon=10, rng=np.random.default_rng(0)).value == pytest.approx(
+                259200 + 1800, rel=0.01
+            )
 
     def test_columns_that_are_no_numbers_are_refused_by_their_type(self):
         """With the family of the type; bytes are no numbers either."""

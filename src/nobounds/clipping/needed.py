@@ -1,4 +1,4 @@
-"""How many records an answer about clipped records needs: what its plan marks, with room for the noise in their number."""
+"""How many records an answer about clipped records needs: what its plan marks, with room for a noisy number of them."""
 
 import math
 from collections.abc import Callable, Sequence

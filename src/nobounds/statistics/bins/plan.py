@@ -4,7 +4,6 @@ Edges reach from one interquartile range below the lower quartile to one above t
 records than quantiles in the tails, and edges need not be precise: counts hold between any edges.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -40,7 +40,9 @@ def proportion(data: object, **options: Unpack[CountKeywords]) -> Release:
     read = column(data)
     if isinstance(data, list | tuple):  # its elements have no common type
         read = replace(read, facts=replace(read.facts, declared=False))
-    return release_column("proportion", "proportion", terms, plan, answered(flag(options, "marks"), terms), read, options)
+    return release_column(
+        "proportion", "proportion", terms, plan, answered(flag(options, "marks"), terms), read, options
+    )
 
 
 def require_boolean(facts: Facts) -> None:

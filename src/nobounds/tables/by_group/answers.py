@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Unit
+from nobounds.accounting.spending import Spending
 from nobounds.arrays import Floats, Ints
 from nobounds.engines.source import Bounding, GroupRows, Keyed, TableSource, Tallied
 from nobounds.groups import GroupIntervals, GroupQuantiles, Groups, NoisyGroups
