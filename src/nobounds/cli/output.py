@@ -26,6 +26,7 @@ from nobounds.release.words import (
     interval_heading,
     is_of_clipped,
     needed_in_words,
+    read_in_words,
     rows_in_words,
     units_in_words,
 )
@@ -63,6 +64,8 @@ def _show_one(console: Printing, release: nb.Release) -> None:
         say(console, f"Clipped: the first column to {first}, the second to {second}. {included}".rstrip())
     if "assumes" in stated and release.answered:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
+    if release.answered:
+        say_all(console, read_in_words(release.parameters))
     say_all(console, rows_in_words(release.parameters), units_in_words(release.parameters, release.loss.unit))
 
 

@@ -16,7 +16,7 @@ from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import CHOSEN, Paragraph, marked
-from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, shown_in_words
+from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, read_in_words, shown_in_words
 from nobounds.values import dataclass
 
 _MOST_RECORDS = 10**12
@@ -144,6 +144,7 @@ def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence
     request = statement.request()
     view = statement.parameters.view()
     sentences = [f"Question: {request}.", *([f"{view} {CHOSEN}"] if view else []), _answered(statement, fields)]
+    sentences += filter(None, [read_in_words(_read(statement)) if statement.values else ""])
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
         protection(statement.loss, statement.rows_per_unit, statement.query),
@@ -186,9 +187,12 @@ def _edges(statement: ReleaseStatement) -> str:
 
 def _needed(statement: ReleaseStatement) -> str:
     """How many rows or how much epsilon would do, if the release says so."""
+    return needed_in_words({"needed": _stated_need(statement)} | _read(statement))
+
+
+def _read(statement: ReleaseStatement) -> dict[str, int]:
     known = "values_read" in statement.parameters
-    read = {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
-    return needed_in_words({"needed": _stated_need(statement)} | read)
+    return {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
 
 
 def _stated_need(statement: ReleaseStatement) -> dict[str, float]:

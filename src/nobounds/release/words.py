@@ -62,6 +62,12 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
     return f": {' or '.join(ways)} would do" if ways else ""
 
 
+def read_in_words(parameters: Mapping[str, Any]) -> str:
+    """How many values of a column of no declared type are numbers, where a noisy number of them was bought."""
+    read = parameters.get("values_read")
+    return "" if read is None else f"About {read:,} of its values are numbers; the others, if any, are left out."
+
+
 def rows_needed(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with the rows that would do alone: an epsilon would be that of one answer, and of several not all."""
     rows = {name: number for name, number in parameters.get("needed", {}).items() if name == "rows"}
