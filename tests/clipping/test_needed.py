@@ -67,3 +67,11 @@ def test_rows_of_one_value_are_not_called_too_few(statistic):
     data = (heap,) if statistic == "std" else (heap, heap)
     reasons = {getattr(nb, statistic)(*data, epsilon=1, rng=Random(seed)).reason for seed in range(5)}
     assert reasons <= {NO_SPREAD, ONE_VALUE}
+
+
+def test_a_spread_far_below_the_numbers_is_not_one_of_too_few_rows():
+    """No number of rows would show it, but bounds do."""
+    far = 2.0**40 + np.arange(20_000.0) / 4
+    assert nb.std(far, epsilon=1, rng=Random(1)).reason == NO_SPREAD
+    near = nb.std(far, epsilon=1, lower=2**40 - 1000, upper=2**40 + 9000, rng=Random(1))
+    assert near.value == pytest.approx(far.std(), rel=0.1)

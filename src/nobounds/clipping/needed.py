@@ -25,13 +25,18 @@ def needed(
     statistic: str, clips: Sequence[Settled], spending: Spending, average: Average | None = None
 ) -> dict[str, int | float]:
     """What would do for a statistic of these clips; `average` has a noisy number of records, where there is one."""
-    rows = needed_rows(statistic, tuple(_whatever_size(settled.plan) for settled in clips))
+    rows = rows_enough(statistic, clips)
     if average is not None:
         size, noise = float(average.count), 2 * average.noise.scale(1)
     else:
         size, noise = min((settled.size, settled.plan.size_noise) for settled in clips)
     # With more rows than are enough for most data, these data need more.
     return would_do(rows if size - noise < rows else 2 * size, size, noise, spending)
+
+
+def rows_enough(statistic: str, clips: Sequence[Settled]) -> int:
+    """How many records are enough for a statistic of most data, whatever their number is here."""
+    return needed_rows(statistic, tuple(_whatever_size(settled.plan) for settled in clips))
 
 
 @lru_cache(maxsize=256)  # public arguments
