@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 from nobounds.accounting.enough import would_do
@@ -16,6 +17,7 @@ _SPREADS = 3  # standard deviations of its noise that the number of records arou
 # Times the rows that the clip of a statistic needs, for what is clearly above its noise: a variance, or both of two
 # columns. At these, lognormal data are answered in 95% of runs (benchmarks/coverage/plans.py).
 TIMES = {"std": 8, "variance": 8, "covariance": 5, "correlation": 20, "ratio": 2, "weighted_mean": 2}
+COMMON = {"mean": 20, "sum": 20}  # records of a group times epsilon, where all groups share one clip
 # Records times the epsilon of one column, where public bounds are the clip: then noise alone decides. At these, flags
 # of which half are true are answered in 95% of runs.
 _BOUNDED = {"ratio": 20, "weighted_mean": 20, "correlation": 120}
@@ -47,6 +49,13 @@ def needed_rows(statistic: str, plans: tuple[SumPlan, ...]) -> int:
         narrow = math.ceil(_BOUNDED.get(statistic, 1) / min(plan.total for plan in plans))
         return max([narrow, *(TIMES[statistic] * _smallest(plan) for plan in searched)])
     return max(map(_clip_rows, plans))
+
+
+def rows_of_a_group(plan: SumPlan) -> int:
+    """What a group needs where all groups share one clip: for its own noise, and its part of those for the clip."""
+    statistic = "mean" if plan.centered else "sum"
+    clip = needed_rows(statistic, (_whatever_size(plan),))
+    return math.ceil(max(COMMON[statistic] / plan.total, Fraction(clip, plan.groups)))
 
 
 def _clip_rows(plan: SumPlan) -> int:

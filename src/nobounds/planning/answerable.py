@@ -11,7 +11,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.clipping.moments.pairs import PairPlan
 from nobounds.clipping.moments.proportion import ProportionPlan
 from nobounds.clipping.moments.variance import VariancePlan
-from nobounds.clipping.needed import TIMES
+from nobounds.clipping.needed import TIMES, rows_of_a_group
 from nobounds.clipping.needed import needed_rows as clipped_rows
 from nobounds.clipping.plan import SumPlan
 from nobounds.exact import rounded_up
@@ -22,7 +22,6 @@ from nobounds.ranks.answerable import needed_rows
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups, plan_separately, plan_together
 from nobounds.ranks.tuning import TUNING
-from nobounds.tables.by_group.agg import COMMON
 from nobounds.values import dataclass
 
 ROOM = TUNING.room
@@ -86,7 +85,4 @@ class Answerable:
 
 def rows_of_common_clip(statistic: str, facts: Facts, terms: Terms, stated: Stated, groups: int) -> int:
     """How many rows a group needs, where all groups share one clip: for its own noise, and for the clip."""
-    each = terms.spending.each(facts.unit.rows)
-    nominal = math.sqrt(2 * each.amount) if each.zcdp else each.amount
-    plan = SumPlan.for_groups(facts, terms, stated, statistic == "mean", groups)
-    return max(math.ceil(COMMON[statistic] / nominal), math.ceil(clipped_rows(statistic, (plan,)) / groups))
+    return rows_of_a_group(SumPlan.for_groups(facts, terms, stated, statistic == "mean", groups))

@@ -20,6 +20,7 @@ from nobounds.release.words import (
     between,
     cut_in_words,
     edges_in_words,
+    group_needed_in_words,
     interval_heading,
     key_heads,
     key_in_words,
@@ -166,6 +167,7 @@ class GroupedRelease(Answer):
         """What is said of the keys, the rows and the units beside the answers."""
         notes = (
             edges_in_words(self.parameters),
+            group_needed_in_words(self.parameters, self.reasons),
             shown_in_words(self.parameters, len(self), self.loss.unit),
             rows_in_words(self.parameters),
             units_in_words(self.parameters, self.loss.unit),

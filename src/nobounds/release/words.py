@@ -138,6 +138,14 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
 
 
+def group_needed_in_words(parameters: Mapping[str, Any], reasons: Sequence[str | None] | None) -> str:
+    """How many rows a group needs to be answered, if one has too few."""
+    rows = parameters.get("needed", {}).get("rows")
+    if rows is None or not {TOO_FEW, TOO_FEW_NUMBERS, NONE_SEEN} & set(reasons or ()):
+        return ""
+    return f"For an answer, a group needs about {rows:,} rows."
+
+
 def interval_heading(parameters: Mapping[str, Any]) -> str:
     """The heading of a column of intervals, such as "95% interval"."""
     return f"{100 * parameters.get('interval', {}).get('level', 0.95):.4g}% interval{_of_clipped(parameters)}"
