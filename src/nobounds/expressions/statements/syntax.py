@@ -79,7 +79,7 @@ def selected(given: Any) -> Any:
     if kind in _KINDS:
         refused(*_KINDS[kind])
     if kind != "Select":
-        raise ValueError(f"a statement must be one select, got {kind.lower()}")
+        raise ValueError("a statement must be one select, for example: select private_mean(fare) from taxis")
     return given
 
 

@@ -1,6 +1,6 @@
 """A table by groups, and private statistics of each group: the public class."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any, Unpack
@@ -419,8 +419,9 @@ def _enum(table: OpenedTable, by: tuple[str, ...]) -> list[str]:
 
 def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:
     """Public keys as a list for each column."""
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
+    if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
+        each = "; of several columns a list of pairs, for example keys=[('Bonn', 2024), ('Rome', 2024)]"
+        raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}{each if width > 1 else ''}")
     listed = list(keys)
     if not listed:
         raise ValueError("keys must have at least one key, got none")
