@@ -76,7 +76,7 @@ AGGREGATES = {  # exact aggregates
     "select any_value(fare) from taxis": "aggregate",
     "select arg_max(fare, tip) from taxis": "aggregate",
     "select bool_or(fare > 100) from taxis": "the aggregate",
-    "select corr(fare, tip) from taxis": "the aggregate",
+    "select corr(fare, tip) from taxis": "private_correlation",
     "select private_mean(avg(fare)) from taxis": "private_mean",
     "select private_mean(fare - avg(fare)) from taxis": "aggregate",
     "select private_mean(max(fare)) from taxis": "private_maximum",

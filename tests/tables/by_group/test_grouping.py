@@ -258,7 +258,7 @@ class TestRefusedKeys:
 
     def test_a_text_is_no_list_of_keys(self):
         """Its letters are not meant, neither for one column nor for two."""
-        with pytest.raises(TypeError, match="keys must be a list of keys, got dict"):
+        with pytest.raises(TypeError, match="keys must be a list of keys, got a dict by the names of columns"):
             TABLE.group_by("region", keys={"region": ["north"]})
         with pytest.raises(TypeError, match="keys must be a list of keys, got str"):
             TABLE.group_by("region", keys="north")
