@@ -148,10 +148,10 @@ class _Reader:
                 keywords[each.this.name.lower()] = _constant(each.expression, written)
             elif keywords:
                 raise ValueError(f"in {written} a keyword stands last: private_mean(fare, lower => 0)")
-            elif kind == "Array":
-                numbers += [_constant(one, written) for one in each.expressions]
             elif len(nodes) < many:
                 nodes.append(self._scope.node(_key(each)))
+            elif kind == "Array":
+                numbers += [_constant(one, written) for one in each.expressions]
             else:
                 numbers.append(_constant(each, written))
         columns = [self._named(node) for node in nodes]
