@@ -65,7 +65,7 @@ def test_calls_that_cannot_be_read_say_how_to_write_them(call, says):
     """With the names that statements have."""
     with pytest.raises(ValueError, match=says):
         asked(f"select {call} from taxis")
-    with pytest.raises(ValueError, match="must be one select, got .*; write select private_mean"):
+    with pytest.raises(ValueError, match=r"must be one select, got .*; write select private_mean"):
         asked(call)
 
 
