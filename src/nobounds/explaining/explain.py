@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nobounds.exact import Number, printable, rational, shown
@@ -124,7 +125,7 @@ def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
         raise ValueError(f"answers must have from 1 to {_MANY} answers, got {len(named.mapping)}")
     result = []
     for name in named.mapping:
-        each = named.inner(name)
+        each = _rows_alone(named.inner(name))
         statement = ReleaseStatement.read(each)
         answered = _release(statement, each, sizes)
         result += [
@@ -138,6 +139,15 @@ def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
         spent(total, kind, parameters.all_spent("split")),
         limits(total, statement.public, statement.keys, parameters.of_query()),
     ]
+
+
+def _rows_alone(fields: ReleaseFields) -> ReleaseFields:
+    """The fields of an answer among others: an epsilon that would do would be that of its part, and not of all."""
+    parameters = fields.inner("parameters")
+    if "needed" not in parameters:
+        return fields
+    rows = {name: number for name, number in parameters.inner("needed").mapping.items() if name == "rows"}
+    return replace(fields, mapping={**fields.mapping, "parameters": {**parameters.mapping, "needed": rows}})
 
 
 def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
