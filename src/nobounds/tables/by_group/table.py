@@ -70,7 +70,7 @@ class GroupedTable(SharedOnly):
         table.source.check_keys(by)
         if (keys is None) == (delta is None):
             got = "neither" if keys is None else "both"
-            raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
+            raise ValueError(f"groups need keys= (public) or delta= (keys are chosen privately), got {got}")
         if table.neighbors == "swap":
             raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
         if groups_per_unit is not None and table.unit is None:
