@@ -89,3 +89,10 @@ def test_no_epsilon_above_20_is_named():
         assert part.spent is None or part.spent <= 20
         if part.spent is not None:
             assert set(part.statistics) <= set(plan_describe(7, rows=150, epsilon=part.spent).answered)
+
+
+def test_columns_are_a_number_or_names():
+    """A table or None is neither."""
+    for columns in (nb.Table({"x": [1.0]}), None, 2.5):
+        with pytest.raises(TypeError, match="columns must be a number or a list of names"):
+            plan_describe(columns, rows=100, epsilon=1)

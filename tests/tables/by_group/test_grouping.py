@@ -273,7 +273,7 @@ class TestRefusedKeys:
     def test_keys_or_delta(self):
         """One of them, and columns to group by, each once."""
         for got, which in (("neither", {}), ("both", {"keys": ["north"], "delta": 1e-6})):
-            with pytest.raises(ValueError, match=rf"needs keys= \(public\) or delta= .*, got {got}"):
+            with pytest.raises(ValueError, match=rf"need keys= \(public\) or delta= .*, got {got}"):
                 TABLE.group_by("region", **which)
         with pytest.raises(ValueError, match=r"group_by needs a column, for example group_by\('region', keys="):
             TABLE.group_by(keys=["north"])

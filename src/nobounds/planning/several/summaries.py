@@ -160,6 +160,8 @@ def _rounded(rows: int | None) -> int | None:
 def _names(columns: int | Iterable[str]) -> tuple[str, ...]:
     if isinstance(columns, str):
         raise TypeError(f"columns must be a number or a list of names, got a text; for one column give [{columns!r}]")
+    if not isinstance(columns, int | Iterable):
+        raise TypeError(f"columns must be a number or a list of names, got {type(columns).__name__}")
     if isinstance(columns, int):
         names = tuple(f"column {k}" for k in range(columns if 0 < columns <= _MOST_COLUMNS else 0))
     else:
