@@ -42,7 +42,7 @@ def test_the_name_of_an_ask_is_read_back(column):
         ("quantile(a)", "write it like 'quantile\\(income, 0.95\\)'"),
         ("mean(a, lower=0, b)", "cannot be read"),
         ("mean(a", "does not name a statistic"),
-        ("mean(a, middle=3)", "says too much"),
+        ("mean(a, middle=3)", "has no keyword 'middle'; there are lower, upper, resolution"),
     ],
 )
 def test_what_cannot_be_read_says_how_to_write_it(text, says):

@@ -37,6 +37,7 @@ __all__ = [
 _EXAMPLES = {"quantile": "(income, 0.95)", "quantiles": "(income, 0.25, 0.75)"}
 _EXAMPLES |= dict.fromkeys(("ratio", "weighted_mean", "covariance", "correlation"), "(claims, exposure)")
 _SHORT = {"max": "maximum", "min": "minimum", "avg": "mean", "average": "mean"}
+_SHORT |= {"stddev": "std", "stddev_samp": "std", "var_samp": "variance", "corr": "correlation"}
 _CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", re.DOTALL)
 _PLACE = re.compile(r'\s*(?:(\w+)\s*=)?\s*("(?:[^"]|"")*"|[^",()]*?)\s*(,|$)', re.DOTALL)
 _PLAIN = re.compile(r"[^\s\",()=](?:[^\",()=]*[^\s\",()=])?")
@@ -80,14 +81,22 @@ class Ask:
         call = _CALL.fullmatch(text)
         if call is None:
             raise ValueError(f"{text!r} does not name a statistic of a column; write it like 'mean(income)'")
-        return cls.call(call[1], *_places(call[2] or "", text), text)
+        return cls.call(call[1], *_places(call[2] or "", text), repr(text))
 
     @classmethod
-    def call(cls, name: str, positional: list[str], keywords: dict[str, str], text: str) -> "Ask":
-        """What a call of a statistic asks for; `text` is how it was written."""
+    def call(cls, name: str, positional: list[str], keywords: dict[str, str], text: str, prefix: str = "") -> "Ask":
+        """What a call of a statistic asks for; `text` is how it was written, with its quotes.
+
+        prefix: what stands before the names of statistics there.
+        """
         statistic = statistic_of(name)
         if statistic is None:
             raise ValueError(f"there is no statistic {name!r}; there are {', '.join(STATISTICS)}")
+        takes = signature(_ASKS[statistic]).parameters.values()
+        known = [given.name for given in takes if given.kind is given.KEYWORD_ONLY]
+        if unknown := [keyword for keyword in keywords if keyword not in known]:
+            there = f"there are {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"{text} has no keyword {unknown[0]!r}; {there}")
         try:
             if statistic == "quantiles":
                 return quantiles(positional[0], positional[1:], **keywords)
@@ -95,7 +104,7 @@ class Ask:
         except (TypeError, IndexError):
             example = _EXAMPLES.get(statistic, "(income)")
             raise ValueError(
-                f"{text!r} is not complete, or says too much; write it like '{statistic}{example}'"
+                f"{text} is not complete, or says too much; write it like '{prefix}{statistic}{example}'"
             ) from None
 
     @property

@@ -166,6 +166,13 @@ def text_up(x: float, digits: int = 6) -> str:
     return f"{float(rounded):.{digits}g}"
 
 
+def rounded_up(number: float) -> float:
+    """A number in two digits, not below it."""
+    power = math.floor(math.log10(number)) - 1 if number > 0 else 0
+    step = Fraction(10) ** power
+    return float(math.ceil(Fraction(number) / step) * step)
+
+
 def float_at_or_above(x: Fraction) -> float:
     """The smallest float64 that is at least x: `value < x` and `value < float_at_or_above(x)` agree for every float."""
     try:

@@ -168,11 +168,10 @@ def test_help_has_an_example(command):
 
 
 @pytest.mark.medium
-def test_the_version_is_that_of_the_package():
-    """`nobounds --version` prints the name and the version."""
-    result = subprocess.run(
-        [sys.executable, "-m", "nobounds.cli", "--version"], capture_output=True, text=True, check=True
-    )
+@pytest.mark.parametrize("module", ["nobounds", "nobounds.cli"])
+def test_the_version_is_that_of_the_package(module):
+    """As a module, too, `nobounds --version` prints the name and the version."""
+    result = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.split()[0] == "nobounds"
     assert result.stdout.split()[1][0].isdigit()
 

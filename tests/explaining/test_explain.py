@@ -550,3 +550,20 @@ def written(name):
     if name not in WRITTEN:
         WRITTEN[name] = MADE[name]().to_json()
     return WRITTEN[name]
+
+
+def test_the_epsilon_of_one_answer_is_not_named_among_several():
+    """It would be the part of the answer, which may be less than all of them cost; alone it is named."""
+    records = np.random.default_rng(1).normal(50, 10, 300)
+    few = nb.maximum(records, epsilon="0.5", rng=random.Random(1))
+    assert "rows or epsilon" in " ".join(str(nb.explain(few)).split())
+    words = " ".join(str(nb.explain(nb.Answers({"maximum(x)": few}, few.loss, {}))).split())
+    assert "rows would do" in words and "rows or epsilon" not in words
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
+def test_a_median_is_answered_from_the_rows_that_are_named(epsilon):
+    """About the number that plans name."""
+    words = " ".join(str(nb.explain(nb.median(range(3000), epsilon=epsilon, rng=random.Random(1)))).split())
+    named = int(re.search(r"About ([0-9,]+) records are enough for a median", words)[1].replace(",", ""))
+    assert named == pytest.approx(nb.rows_needed("median", epsilon=epsilon), rel=0.1)

@@ -51,6 +51,7 @@ ROOMS = {
     "studio": "nobounds accounting ask engines exact explaining kinds planning plots release",
     "cli": "nobounds accounting ask auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
+    "__main__": "cli",
 }
 EVERYWHERE = {"values"}  # how the classes of all rooms are made
 ALLOWED = {room: set(names.split()) for room, names in ROOMS.items()}
@@ -161,10 +162,10 @@ def test_an_import_is_seen_however_it_is_written(source: str):
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda f: f.name)
 def test_no_room_is_crowded(folder: Path):
-    """At most 14 modules in a folder, and 33 entries at the top."""
+    """At most 14 modules in a folder, and 34 entries at the top."""
     modules = list(folder.glob("*.py"))
     assert len(modules) <= 14
-    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 33
+    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 34
 
 
 @pytest.mark.medium

@@ -272,6 +272,8 @@ def test_bounds_are_stated_in_the_type():
     for option, given in wrong.items():
         with pytest.raises((TypeError, ValueError), match=f"{option} must be"):
             nb.quantile(moments, 0.5, epsilon=1, budget=budget, **{option: given})
+    with pytest.raises(ValueError, match=r"give a span of time such as '1h'"):
+        nb.quantile(moments, 0.5, epsilon=1, budget=budget, resolution="1 month")
     with pytest.raises(ValueError, match="lower must be a finite number"):
         nb.mean([1.0], epsilon=1, lower="2024-01-01", budget=budget)
     assert budget.remaining == 1

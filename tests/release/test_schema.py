@@ -2,7 +2,9 @@
 
 import json
 import math
+import random
 from datetime import date
+from decimal import Decimal
 
 import jsonschema
 import numpy as np
@@ -58,6 +60,24 @@ def test_answers_by_group_come_back(kind):
     valid(release)
     back = GroupedRelease.from_json(release.to_json())
     assert back.to_dict() == release.to_dict()
+    assert back.groups == release.groups and [key.type for key in back.arrays] == [key.type for key in release.arrays]
+
+
+SPANS = np.arange(-1000, 1000) * 3_700_000_123
+KEYS = {
+    "durations": pa.array(SPANS, pa.duration("us")),
+    "decimals": pa.array([Decimal(k - 1000).scaleb(-2) for k in range(2000)], pa.decimal128(12, 2)),
+    "moments of a zone": pa.array(SPANS, pa.timestamp("us", "Asia/Tokyo")),
+    "times": pa.array(np.arange(2000) * 40_000_000, pa.time64("us")),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_edges_of_bins_come_back_in_their_type(kind):
+    """Not as texts: durations before 0 too, and open ends."""
+    release = nb.Table(pa.table({"x": KEYS[kind]})).histogram("x", epsilon=1, rng=random.Random(1))
+    back = GroupedRelease.from_json(release.to_json())
+    assert len(release) > 3 and str(back) == str(release)
     assert back.groups == release.groups and [key.type for key in back.arrays] == [key.type for key in release.arrays]
 
 

@@ -2,10 +2,12 @@
 
 import math
 from datetime import date
+from fractions import Fraction
 
 import pytest
 
 import nobounds as nb
+from nobounds.accounting.cost import pure
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.kinds.kind import Kind
 from nobounds.release.description import Description, Summary
@@ -68,3 +70,22 @@ def test_groups_print_their_intervals_and_why_they_are_not_answered():
     text = str(table.group_by("town", keys=["a", "c"]).mean("paid", epsilon=20, lower=0, upper=10))
     assert text.splitlines()[0].split() == ["town", "mean", "95%", "interval"] and " to " in text.splitlines()[1]
     assert "no rows seen" in text.splitlines()[2]
+
+
+FEW = {"q": ["0.1", "0.5"], "needed": {"rows": 720, "epsilon": 4.8}}
+LOSS = PrivacyLoss.of(pure(Fraction(1)), "add-remove")
+
+
+def test_several_numbers_that_are_not_answered_say_why():
+    """Whether all of them are missing or some, alone and beside other statistics; no interval is shown for none."""
+    would = "not answered, too few rows: about 720 rows"
+    none = nb.Release("quantiles", (None, None), LOSS, FEW, (), "too few rows")
+    some = nb.Release("quantiles", (None, 3.5), LOSS, FEW, (), "too few rows")
+    unknown = ((-math.inf, math.inf),) * 2
+    ends = nb.Release("bounds", (None, None), LOSS, FEW | {"interval": {"level": 0.95}}, unknown, "too few rows")
+    assert [each.answered for each in (none, some, ends)] == [False, True, False]
+    assert f": {would} or epsilon 4.8 would do, for epsilon 1" in str(none)
+    assert f": (None, 3.5), None is {would}" in str(some)
+    assert UNKNOWN not in str(ends) and f": {would}" in str(ends)
+    together = str(nb.Answers({"all": none, "part": some, "ends": ends}, LOSS, {}))
+    assert together.count(f"{would} would do") == 3 and "- to -" not in together

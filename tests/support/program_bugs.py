@@ -116,9 +116,9 @@ def raw_divisor(self, count, total, width, real=AverageRule.release):
     return replace(average, count=Fraction(count))
 
 
-def raw_parameter(plan, data, real=sums._sum):
+def raw_parameter(plan, data, spending, real=sums._sum):
     """A sum that tells how many records it read."""
-    answer = yield from real(plan, data)
+    answer = yield from real(plan, data, spending)
     return replace(answer, parameters={**answer.parameters, "records": sums.totals(data.chunks())[0]})
 
 
@@ -141,7 +141,7 @@ def one_sum_bare(self, count, total, width, real=AverageRule.release):
         return end.value
 
 
-def noise_of_the_upper_bound(plan, data, real=sums._sum):
+def noise_of_the_upper_bound(plan, data, spending, real=sums._sum):
     """A sum whose noise is for its upper bound, where the lower one is larger."""
     _, high = plan.search.ladder.lower, plan.search.ladder.upper
     largest = max(int(high or 1), 1)
@@ -153,7 +153,7 @@ def noise_of_the_upper_bound(plan, data, real=sums._sum):
             else decision
         )
 
-    return (yield from changed(real(plan, data), change))
+    return (yield from changed(real(plan, data, spending), change))
 
 
 def counts_for_free(data, view, plan, real=describe._count):

@@ -73,10 +73,12 @@ def test_a_table_states_the_share(spent):
 
 
 def test_with_few_units_it_is_not_answered():
-    """The noisy number of units decides; what would do is an epsilon."""
-    release = users(np.full(30, 4), 2).rows_left_out(epsilon=0.1, rng=random.Random(1))
+    """The noisy number of units decides; what would do is an epsilon, if one up to 20 would."""
+    release = users(np.full(200, 4), 2).rows_left_out(epsilon=0.1, rng=random.Random(1))
     assert release.value is None and release.reason == "too few rows"
-    assert release.parameters["needed"]["epsilon"] > 0.1
+    assert 0.1 < release.parameters["needed"]["epsilon"] <= 20
+    fewest = users(np.full(1, 4), 2).rows_left_out(epsilon=0.1, rng=random.Random(1))
+    assert fewest.reason == "too few rows" and fewest.parameters["needed"].get("epsilon", 0) <= 20
 
 
 def test_it_needs_a_unit_and_is_charged_once():

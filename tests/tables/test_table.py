@@ -427,6 +427,17 @@ class TestRefusals:
         assert "Ann" not in said
         assert SECRET not in repr(nb.Table(path))
 
+    def test_intervals_of_duckdb_are_refused_with_what_would_do(self):
+        """Their months have no fixed length; their seconds have."""
+        with duckdb.connect() as con:
+            con.execute("create table t as select interval 3 days + to_minutes(i % 60) as took from range(2000) r(i)")
+            with pytest.raises(TypeError, match=r"select its seconds, in DuckDB by epoch\(\.\.\.\)"):
+                nb.Table(con.table("t")).mean("took", epsilon=1)
+            seconds = nb.Table(con.sql("select epoch(took) as took from t"))
+            assert seconds.mean("took", epsilon=10, rng=np.random.default_rng(0)).value == pytest.approx(
+                259200 + 1800, rel=0.01
+            )
+
     def test_columns_that_are_no_numbers_are_refused_by_their_type(self):
         """With the family of the type; bytes are no numbers either."""
         dates = pa.array([b"0", b"1"], type=pa.binary())

@@ -27,9 +27,17 @@ class Chargeable(Protocol):
         """Charge the loss, or raise BudgetExceeded."""
 
 
+def check_budget(budget: object) -> None:
+    """TypeError for what cannot be charged."""
+    if not hasattr(budget, "charge"):
+        name = f"nb.Budget(path={shown(budget)})" if isinstance(budget, str) else "nb.Budget(path='my.budget')"
+        raise TypeError(f"budget must be a Budget, got {type(budget).__name__}; open the file of one: {name}")
+
+
 def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyLoss:
     """The loss, charged to a budget if there is one; to be called before the data are read."""
     if budget is not None:
+        check_budget(budget)
         budget.charge(loss, what if len(what) <= LONGEST else f"{what[: LONGEST - 3]}...")
     return loss
 
@@ -38,6 +46,8 @@ def labelled(budget: Chargeable | None, label: str | None, name: str | None) -> 
     """The budget with the label of the data: the one given, or else the one it has, or else the name of the data."""
     if label is not None and (not isinstance(label, str) or not label):
         raise ValueError(f"label must be a name, got label={shown(label)}")
+    if budget is not None:
+        check_budget(budget)
     noted = getattr(budget, "noted", None)  # what has only `charge` keeps no labels
     own = getattr(getattr(budget, "remark", None), "label", None)
     chosen = label or (name if own is None else None)

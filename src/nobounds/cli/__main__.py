@@ -1,4 +1,4 @@
-"""The `nobounds` command, also as `python -m nobounds.cli`."""
+"""The `nobounds` command."""
 
 import gc
 import os

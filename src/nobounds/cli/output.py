@@ -26,6 +26,7 @@ from nobounds.release.words import (
     interval_heading,
     is_of_clipped,
     needed_in_words,
+    read_in_words,
     rows_in_words,
     units_in_words,
 )
@@ -57,12 +58,14 @@ def _show_one(console: Printing, release: nb.Release) -> None:
     if release.reason is not None:
         say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
     stated = release.parameters.get("interval", {})
-    if "clips" in release.parameters and release.value is not None:
+    if "clips" in release.parameters and release.answered:
         first, second = (clip_in_words(clip, NUMBER) for clip in release.parameters["clips"])
         included = f"{CLIPPED_ONLY}." if is_of_clipped(release.parameters) else ""
         say(console, f"Clipped: the first column to {first}, the second to {second}. {included}".rstrip())
-    if "assumes" in stated and release.value is not None:
+    if "assumes" in stated and release.answered:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
+    if release.answered:
+        say_all(console, read_in_words(release.parameters))
     say_all(console, rows_in_words(release.parameters), units_in_words(release.parameters, release.loss.unit))
 
 
@@ -167,7 +170,8 @@ def _table(release: nb.Release) -> Table:
         bar = release.intervals[k] if release.intervals else None
         cells.append(_value(release, value, k))
         if release.intervals:
-            cells.append("" if bar is None or value is None else between(bar, kind, value))
+            unknown = bar is None or value is None or not release.answered
+            cells.append("" if bar is None or unknown else between(bar, kind, value))
         if "clip" in release.parameters:
             cells.append(clip_in_words(release.parameters["clip"], column_type_in(release.parameters)))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
@@ -189,7 +193,7 @@ def clip_in_words(clip: list[int | float], kind: Kind) -> str:
 
 def _value(release: nb.Release, value: Value | tuple[Value | None, ...] | None, k: int) -> str:
     """An answer; bounds in one cell, and why there is none."""
-    if value is None:
+    if value is None or not release.answered:
         return str(release.reason)
     kind = type_in(release.parameters)
     if isinstance(value, tuple):

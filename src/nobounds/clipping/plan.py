@@ -1,7 +1,6 @@
 """The plan of a sum or a mean: how the spending is split, decided before the data are read."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -19,7 +18,6 @@ from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.scan import Records
-from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
@@ -56,10 +54,6 @@ class Settled:
     def short(self) -> bool:
         """Whether the clip is not trusted because there are too few records; else because hardly any lie around it."""
         return not self.clip.trusted and not self.plan.enough(max(self.size, 1))
-
-    def needed(self) -> dict[str, int | float]:
-        """About how many rows at this spending, or how much spending for this size, would do."""
-        return dict(_needed(self.plan, max(self.size, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +171,6 @@ class SumPlan:
         """The epsilon of all parts; nominal under zCDP."""
         return self.left + (self.eps_size if self.rows is None else 0)
 
-    def times(self, ratio: Fraction) -> "SumPlan":
-        """The plan for this many times the spending."""
-        more = replace(
-            self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_octaves=self.eps_octaves * ratio
-        )
-        more = replace(more, eps_count=self.eps_count * ratio, eps_near=self.eps_near * ratio)
-        return more.at(self.rows or 0)
-
     def enough(self, size: int) -> bool:
         """Whether about `size` records are enough for the search for a clip; under swap, as many rows."""
         rows = None if self.rows is None else size
@@ -198,11 +184,6 @@ class SumPlan:
             return True
         outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
         return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
-
-    def likely(self, size: int) -> int:
-        """How many records a noisy number of them may well hide, at least 2: no epsilon is enough for one alone."""
-        hidden = math.ceil(1 / self.eps_size) if self.eps_size else 0
-        return max(size, 2, hidden if self.rows is None else min(hidden, self.rows))
 
     @property
     def after_tail(self) -> Fraction:
@@ -337,7 +318,7 @@ class SumPlan:
 
     def careful(self, size: int) -> int:
         """The size without what may well be noise in it: a frame that fails does much harm."""
-        return max(size - math.ceil(self._noises / self.eps_size), 0) if self.eps_size else size
+        return max(size - self.size_noise, 0)
 
     def framed(self, size: int) -> int:
         """The size that a frame is bought for: three quarters of the rows where noise may well have hidden the others.
@@ -354,6 +335,11 @@ class SumPlan:
     def _noises(self) -> int:
         """A sum of three counts is off by about twice as much as one."""
         return 1 if self.outer is None else 2
+
+    @property
+    def size_noise(self) -> int:
+        """The scale of the noise in the size, 0 if that is public or paid for already."""
+        return math.ceil(self._noises / self.eps_size) if self.eps_size else 0
 
     def size(self, view: ClipView) -> Program[int]:
         """The number of records that are not missing: public, or noisy and at most that of the rows."""
@@ -377,33 +363,6 @@ def planned(size: int) -> int:
     """The size that a plan is made for: rounded down to six binary digits, so that calls for about as many share it."""
     spare = max(size.bit_length() - _DIGITS, 0)
     return size >> spare << spare
-
-
-def smallest(enough: Callable[[int], bool], start: int) -> int:
-    """The smallest number from `start` on that is enough, to two digits, where more is enough too."""
-    low, high = start, 2 * start
-    while not enough(high) and high < 1 << 60:
-        low, high = high, 2 * high
-    while high - low > max(high // 64, 1):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-@lru_cache(maxsize=256)  # public arguments too
-def _needed(plan: SumPlan, size: int) -> dict[str, int | float]:
-    """What `Settled.needed` says."""
-    if plan.enough(size):  # records around the clip are few, though not all records
-        rows, times = 2 * size, 2.0
-    else:
-        room = plan.search.tuning.ranks.room / plan.eps_size if plan.eps_size else 0
-        rows = math.ceil(smallest(plan.enough, size) + room)
-        likely = plan.likely(size)
-        times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(likely), 16) / 16
-        times = max(times, rows / likely)
-    total = plan.total * Fraction(times)
-    spent = "rho" if plan.zcdp else "epsilon"
-    return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
 
 
 @lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing

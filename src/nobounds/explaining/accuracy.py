@@ -16,7 +16,8 @@ from nobounds.release.digits import said
 from nobounds.release.words import OF_CLIPPED, UNKNOWN, units_in_words
 
 HEADING = "What error to expect"
-_ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
+_SCALED, _NONE = 500, 60  # records times epsilon: for the scale of a clip, for any clip
+_ENOUGH, _OF_GROUP = 250, 100  # the same: for a median, and for that of a group
 _ENDS = 1000  # records times epsilon from which a maximum does not run away (tests/promises/test_runaway.py)
 _EXTREMES = ("maximum", "minimum", "bounds")
 _SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
@@ -263,7 +264,7 @@ def _failure(statement: ReleaseStatement) -> list[str]:
     epsilon = _epsilon(statement.spending())
     sentences = [
         "With too few records there is no answer. "
-        f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
+        f"About {_over(_OF_GROUP if statement.by else _ENOUGH, epsilon)} records are enough for a median without bounds"
         + (" (in each group)." if statement.by else ".")
     ]
     tails = [min(q, 1 - q) for q in statement.ranks if 0 < q < 1]

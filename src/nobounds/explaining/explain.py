@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nobounds.exact import Number, printable, rational, shown
@@ -16,7 +17,7 @@ from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import CHOSEN, Paragraph, marked
-from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, shown_in_words
+from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, read_in_words, shown_in_words
 from nobounds.values import dataclass
 
 _MOST_RECORDS = 10**12
@@ -124,7 +125,7 @@ def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
         raise ValueError(f"answers must have from 1 to {_MANY} answers, got {len(named.mapping)}")
     result = []
     for name in named.mapping:
-        each = named.inner(name)
+        each = _rows_alone(named.inner(name))
         statement = ReleaseStatement.read(each)
         answered = _release(statement, each, sizes)
         result += [
@@ -140,10 +141,20 @@ def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     ]
 
 
+def _rows_alone(fields: ReleaseFields) -> ReleaseFields:
+    """The fields of an answer among others: an epsilon that would do would be that of its part, and not of all."""
+    parameters = fields.inner("parameters")
+    if "needed" not in parameters:
+        return fields
+    rows = {name: number for name, number in parameters.inner("needed").mapping.items() if name == "rows"}
+    return replace(fields, mapping={**fields.mapping, "parameters": {**parameters.mapping, "needed": rows}})
+
+
 def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     request = statement.request()
     view = statement.parameters.view()
     sentences = [f"Question: {request}.", *([f"{view} {CHOSEN}"] if view else []), _answered(statement, fields)]
+    sentences += filter(None, [read_in_words(_read(statement)) if statement.values else ""])
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
         protection(statement.loss, statement.rows_per_unit, statement.query),
@@ -186,9 +197,12 @@ def _edges(statement: ReleaseStatement) -> str:
 
 def _needed(statement: ReleaseStatement) -> str:
     """How many rows or how much epsilon would do, if the release says so."""
+    return needed_in_words({"needed": _stated_need(statement)} | _read(statement))
+
+
+def _read(statement: ReleaseStatement) -> dict[str, int]:
     known = "values_read" in statement.parameters
-    read = {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
-    return needed_in_words({"needed": _stated_need(statement)} | read)
+    return {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
 
 
 def _stated_need(statement: ReleaseStatement) -> dict[str, float]:

@@ -336,13 +336,14 @@ class Kind:
 
 
 def text_of(value: Value) -> str:
-    """A value for people; a negative duration as one with a sign.
+    """A value for people; a negative duration with a sign before its days and one before its clock.
 
-    >>> text_of(timedelta(minutes=-70)), text_of(date(2024, 2, 29))
-    ('-1:10:00', '2024-02-29')
+    >>> text_of(timedelta(minutes=-70)), text_of(timedelta(days=-1, hours=-2)), text_of(date(2024, 2, 29))
+    ('-1:10:00', '-1 day, -2:00:00', '2024-02-29')
     """
     if isinstance(value, timedelta) and timedelta.min < value < timedelta(0):
-        return f"-{-value}"
+        whole = value % timedelta(days=1) == timedelta(0)
+        return f"-{-value}" if whole else f"-{-value}".replace(", ", ", -")
     return str(value)
 
 

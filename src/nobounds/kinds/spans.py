@@ -21,15 +21,18 @@ _ISO = re.compile(
     rf"P(?:({_NUMBER})W)?(?:({_NUMBER})D)?(?:T(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?", re.IGNORECASE
 )
 _CLOCK = re.compile(r"(\d{1,12}):([0-5]\d)(?::([0-5]\d(?:\.\d{1,20})?))?")
+_DAYS_AND_CLOCK = re.compile(r"([+-]?)([0-9]{1,9}) ?d(?:ays?)?,? ([+-]?)([0-9]{1,9}:[0-9:.]{1,24})")
 
 
 def seconds_of(text: str) -> Fraction | None:
-    """The seconds of a span such as "1h 30m", "2 days", "36:00:00" or "P1DT12H"; None for another text.
+    """The seconds of a span such as "1h 30m", "2 days", "36:00:00", "1 day, 12:00:00" or "P1DT12H"; else None.
 
     >>> seconds_of("1h30m"), seconds_of("-P1DT0.5S"), seconds_of("day"), seconds_of("soon")
     (Fraction(5400, 1), Fraction(-172801, 2), Fraction(86400, 1), None)
     """
     text = text.strip()
+    if (both := days_and_clock(text)) is not None:
+        return both
     sign = -1 if text.startswith("-") else 1
     bare = text[1:] if text[:1] in ("-", "+") else text
     if clock := _CLOCK.fullmatch(bare):
@@ -47,6 +50,20 @@ def seconds_of(text: str) -> Fraction | None:
             return None
         total, at = total + Fraction(part[1] or 1) * _SECONDS[unit], part.end()
     return sign * total if at == len(bare) and at > 0 else None
+
+
+def days_and_clock(text: str) -> Fraction | None:
+    """The seconds of days and a clock, as Python, pandas and SQL write them: the clock has a sign of its own.
+
+    >>> days_and_clock("3 days 04:05:06"), days_and_clock("-1 days +23:50:00"), days_and_clock("-1 day, 23:50:00")
+    (Fraction(273906, 1), Fraction(-600, 1), Fraction(-600, 1))
+    """
+    both = _DAYS_AND_CLOCK.fullmatch(text)
+    clock = None if both is None else _CLOCK.fullmatch(both[4])
+    if both is None or clock is None:
+        return None
+    seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + Fraction(clock[3] or 0)
+    return (-1 if both[1] == "-" else 1) * int(both[2]) * DAY + (-seconds if both[3] == "-" else seconds)
 
 
 def iso_span(span: timedelta) -> str:

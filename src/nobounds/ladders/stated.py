@@ -74,7 +74,17 @@ def _given(given: Given | None, name: str) -> Given | None:
         return given
     if isinstance(given, str) and any(kind.takes(given) for kind in (DATE, DATETIME, TIME, DURATION, _UTC)):
         return given
-    return rational(given, name)
+    try:
+        return rational(given, name)
+    except ValueError as error:
+        if not isinstance(given, str):
+            raise
+        other = (
+            "a span of time such as '1h' or '7d'"
+            if name == "resolution"
+            else "a value such as '2024-12-31' or '90 min'"
+        )
+        raise ValueError(f"{error}; of dates, times and durations give {other}") from None
 
 
 _UTC = Kind("datetime", zone="UTC")

@@ -209,5 +209,8 @@ def _needed(
 
     least = smallest(lambda epsilon: reached(epsilon, _QUICK), reached)
     if least is None:
-        raise ValueError(f"no epsilon up to {int(MOST)} has an expected {name} of {shown(wanted)} or less")
+        raise ValueError(
+            f"no epsilon up to {int(MOST)} has an expected {name} of {shown(wanted)} or less for so few rows; "
+            "with more of them, or a larger error, there may be one"
+        )
     return Spending(least, False)

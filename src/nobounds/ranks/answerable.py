@@ -11,7 +11,9 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from nobounds.ranks.intervals.interval import rounded_up
+from nobounds.accounting.enough import would_do
+from nobounds.accounting.spending import Spending
+from nobounds.exact import rounded_up
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.halving import levels as levels_of
 from nobounds.ranks.problem import Problem
@@ -39,11 +41,9 @@ def answers(plan: Question | Halving, size: int) -> tuple[bool, ...]:
     return tuple(least * _epsilon(plan, size) >= needed_nats(plan.problem, q) for q in plan.qs)
 
 
-def needed(plan: Question | Halving, size: int, total: Fraction, zcdp: bool) -> dict[str, float]:
+def needed(plan: Question | Halving, size: int, spending: Spending) -> dict[str, int | float]:
     """What would do for all quantiles: how many rows for this epsilon or rho, or how much of it for this many rows."""
-    times = _rows(plan) / max(size, plan.size.noise, 1)  # epsilon and the noise of the size scale together
-    more = times ** (2 if zcdp else 1) * float(total)
-    return {"rows": needed_rows(plan), "rho" if zcdp else "epsilon": rounded_up(more)}
+    return would_do(_rows(plan), size, plan.size.noise, spending)  # epsilon and the noise of the size scale together
 
 
 def needed_rows(plan: Question | Halving) -> int:

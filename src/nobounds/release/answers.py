@@ -176,11 +176,13 @@ class Answers(Answer):
 def _cells(release: Any) -> tuple[str, str]:
     """The answer and the interval of a release, in words."""
     kind, bar = type_in(release.parameters), release.interval
-    if release.value is None:
-        return f"not answered, {release.reason}{needed_in_words(rows_needed(release.parameters))}", ""
+    why = f"not answered, {release.reason}{needed_in_words(rows_needed(release.parameters))}"
+    if not release.answered:
+        return why, ""
     if isinstance(release.value, tuple):
         between_them = " to " if release.statistic == "bounds" else ", "
-        return between_them.join("-" if each is None else said(each, None, kind) for each in release.value), ""
+        words = between_them.join("-" if each is None else said(each, None, kind) for each in release.value)
+        return f"{words}; - is {why}" if None in release.value else words, ""
     return said(release.value, bar, kind), "" if bar is None else between(bar, kind, release.value)
 
 

@@ -2,15 +2,18 @@
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import field
+from datetime import datetime, time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.kinds.kind import Kind, Value
+from nobounds.kinds.kind import DURATION, Kind, Value
 from nobounds.release.answer import Answer, may_wait
 from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
@@ -20,6 +23,7 @@ from nobounds.release.words import (
     between,
     cut_in_words,
     edges_in_words,
+    group_needed_in_words,
     interval_heading,
     key_heads,
     key_in_words,
@@ -166,6 +170,7 @@ class GroupedRelease(Answer):
         """What is said of the keys, the rows and the units beside the answers."""
         notes = (
             edges_in_words(self.parameters),
+            group_needed_in_words(self.parameters, self.reasons),
             shown_in_words(self.parameters, len(self), self.loss.unit),
             rows_in_words(self.parameters),
             units_in_words(self.parameters, self.loss.unit),
@@ -204,9 +209,21 @@ def _typed(keys: list[Any], kind: str) -> Any:
 
     plain = pa.array(keys)
     try:
+        if span := re.fullmatch(r"duration\[(\w+)\]", kind):
+            return pa.array(_each(keys, DURATION.from_json), pa.duration(span[1]))
+        if digits := re.fullmatch(r"decimal128\((\d+), (\d+)\)", kind):
+            return pa.array(_each(keys, Decimal), pa.decimal128(int(digits[1]), int(digits[2])))
+        if zoned := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", kind):
+            return pa.array(_each(keys, datetime.fromisoformat), pa.timestamp(zoned[1], zoned[2]))
+        if kind.startswith("time64"):
+            return pa.array(_each(keys, time.fromisoformat), pa.type_for_alias(kind))
         return plain.cast(pa.type_for_alias(kind))
-    except (ValueError, pa.ArrowNotImplementedError):  # ArrowInvalid is a ValueError
+    except (ValueError, ArithmeticError, pa.ArrowNotImplementedError):  # ArrowInvalid is a ValueError
         return plain
+
+
+def _each(keys: list[Any], read: Callable[[str], Any]) -> list[Any]:
+    return [None if key is None else read(key) for key in keys]
 
 
 def masked(values: list[Any], kind: Kind) -> NDArray[Any]:

@@ -136,7 +136,7 @@ def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str)
     return [
         f"For {answer.loss.in_words(parameters)}.",
         *more,
-        assumed_in_words(parameters),
+        assumed_in_words(parameters) if getattr(answer, "answered", True) else "",
         rows_in_words(parameters),
         units_in_words(parameters, unit),
     ]

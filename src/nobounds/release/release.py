@@ -79,6 +79,13 @@ class Release(Answer):
         return format(self._single(), spec) if spec else str(self)
 
     @property
+    def answered(self) -> bool:
+        """Whether there is a value, or any of several."""
+        return (
+            any(value is not None for value in self.value) if isinstance(self.value, tuple) else self.value is not None
+        )
+
+    @property
     def interval(self) -> Interval | None:
         """The interval of a single number, if it has one."""
         return self.intervals[0] if len(self.intervals) == 1 else None
@@ -154,14 +161,16 @@ class Release(Answer):
         return ". ".join(filter(None, [line, " ".join(notes)]))
 
     def _value(self) -> str:
-        """The value; of a long vector the first numbers."""
-        if self.value is None:
-            return f"not answered, {self.reason}{needed_in_words(self.parameters)}"
+        """The value; of a long vector the first numbers. Where some numbers are not answered, why."""
+        why = f"not answered, {self.reason}{needed_in_words(self.parameters)}"
+        if not self.answered:
+            return why
         if not isinstance(self.value, tuple):
             return self._said(0, self.value)
         shown = self.value if len(self.value) <= _SHOWN else self.value[: _SHOWN - 1]
         rest = f", ... and {len(self.value) - len(shown):,} more of {len(self.value):,} numbers"
-        return f"({', '.join(map(self._said, range(len(shown)), shown))}{rest if shown != self.value else ''})"
+        words = f"({', '.join(map(self._said, range(len(shown)), shown))}{rest if shown != self.value else ''})"
+        return f"{words}, None is {why}" if None in self.value else words
 
     def _said(self, k: int, value: Value | None) -> str:
         """The number k, with the digits that its interval supports."""
@@ -170,7 +179,7 @@ class Release(Answer):
 
     def _bar(self) -> str:
         """The intervals in words."""
-        if self.value is None or not 0 < len(self.intervals) <= _SHOWN:
+        if not self.answered or not 0 < len(self.intervals) <= _SHOWN:
             return ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         return f" ({bars_in_words(self.intervals, self.parameters, values)})"

@@ -62,6 +62,12 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
     return f": {' or '.join(ways)} would do" if ways else ""
 
 
+def read_in_words(parameters: Mapping[str, Any]) -> str:
+    """How many values of a column of no declared type are numbers, where a noisy number of them was bought."""
+    read = parameters.get("values_read")
+    return "" if read is None else f"About {read:,} of its values are numbers; the others, if any, are left out."
+
+
 def rows_needed(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with the rows that would do alone: an epsilon would be that of one answer, and of several not all."""
     rows = {name: number for name, number in parameters.get("needed", {}).items() if name == "rows"}
@@ -130,6 +136,14 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     units = "rows" if unit == "row" else "units"
     sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95% of the time)"
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
+
+
+def group_needed_in_words(parameters: Mapping[str, Any], reasons: Sequence[str | None] | None) -> str:
+    """How many rows a group needs to be answered, if one has too few."""
+    rows = parameters.get("needed", {}).get("rows")
+    if rows is None or not {TOO_FEW, TOO_FEW_NUMBERS, NONE_SEEN} & set(reasons or ()):
+        return ""
+    return f"For an answer, a group needs about {rows:,} rows."
 
 
 def interval_heading(parameters: Mapping[str, Any]) -> str:

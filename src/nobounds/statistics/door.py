@@ -26,7 +26,7 @@ from nobounds.programs.program import Program, driver_of
 from nobounds.release.answer import later, may_wait
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
-from nobounds.release.words import TOO_FEW_NUMBERS
+from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.statistics.typed import require_type, type_of, typed_intervals, typed_rung, typed_value
 from nobounds.values import dataclass
 
@@ -174,7 +174,7 @@ def release_column(
 
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Released:
         noisy = yield from answer(plan, data.read_once())
-        reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
+        reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason == TOO_FEW else noisy.reason
         value = typed_value(statistic, facts.kind, noisy.value)
         parameters = later(lambda: _parameters(statistic, plan, terms, facts, noisy))
         bars = later(lambda: typed_intervals(statistic, facts.kind, noisy.intervals))

@@ -244,6 +244,14 @@ MEANINGS = {
     "marks": "False answers even where there are too few rows, for research.",
 }
 
+_OF_TABLES = "units are those of a table: nb.Table(data, unit='person', rows_per_unit=5)"
+_ELSEWHERE = {  # what newcomers look for here
+    "unit": _OF_TABLES,
+    "rows_per_unit": _OF_TABLES,
+    "by": "groups are those of a table: nb.Table(data).group_by('city', keys=['Bonn', 'Rome'])",
+    "where": "conditions are those of a table: nb.Table(data).where('age >= 18')",
+}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -269,7 +277,10 @@ def spelled_out(function: F) -> F:
         if not options.keys() <= allowed:
             name = next(iter(options.keys() - allowed))
             known = ", ".join(given.name for given in [*own, *spelled] if given.kind is given.KEYWORD_ONLY)
-            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}")
+            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}{hint}"
+            )
         if absent := [name for name in required if name not in options]:
             raise TypeError(f"{function.__name__}() missing the required keyword argument {absent[0]!r}")
         return function(*args, **options)

@@ -215,7 +215,7 @@ def marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> P
         noisy = yield from plan.program(view, size)
         pairs = zip(sorted(noisy), shown, strict=True)
         values = tuple(value if kept else None for value, kept in pairs)
-    few = {} if all(shown) else {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
+    few = {} if all(shown) else {"needed": needed(plan, size, terms.spending)}
     value = values[0] if len(values) == 1 else values
     return Answer(value, few, reason=TOO_FEW if few else None, size=None if plan.size.known is not None else size)
 
@@ -224,7 +224,7 @@ def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool, says_rung:
     """A quantile, and with `says_rung` what is known for free of the rung that it lies on."""
     size = yield from plan.learned(view)
     if marks and not all(answers(plan, size)):
-        few = {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
+        few = {"needed": needed(plan, size, terms.spending)}
         return Answer(None, few, reason=TOO_FEW, size=None if plan.size.known is not None else size)
     ((route, position),) = yield from plan.ends(view, size)
     value = plan.value_at(route, position)
@@ -244,7 +244,7 @@ def with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> 
     parameters = described(wanted)
     size = None if plan.size.known is not None else bracket.size
     if bracket.value is None:
-        parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
+        parameters["needed"] = plan.needed(bracket.size, terms.spending)
         return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW, size=size)
     return Answer(bracket.value, parameters, (bracket.ends,), size=size)
 
@@ -257,7 +257,7 @@ def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Pro
     size = None if plan.question.size.known is not None else extremes.size
     if None not in extremes.values:
         return Answer(values, parameters, extremes.ends, size=size)
-    parameters["needed"] = plan.needed(extremes.size, terms.spending.amount)
+    parameters["needed"] = plan.needed(extremes.size, terms.spending)
     return Answer(values, parameters, extremes.ends, reason=TOO_FEW, size=size)
 
 

@@ -14,11 +14,10 @@ from nobounds.accounting.cost import gaussian, pure
 from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
-from nobounds.exact import round_up
+from nobounds.exact import round_up, rounded_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.ranks.answerable import needed_nats
-from nobounds.ranks.intervals.interval import rounded_up
 from nobounds.ranks.many.halving import levels
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import problem_of

@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
+from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, missing_range
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
+from nobounds.clipping.needed import needed
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import steps_total, totals
 from nobounds.counting.scan import Records
@@ -29,7 +31,7 @@ from nobounds.release.answer import later
 from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
-from nobounds.statistics.unanswered import needed_for, why_unanswered
+from nobounds.statistics.unanswered import why_unanswered
 from nobounds.values import dataclass
 
 
@@ -75,7 +77,7 @@ def count(data: object, **options: Unpack[CountKeywords]) -> Release:
 
 
 def _clipped(
-    statistic: str, data: object, options: Any, answer: Callable[[SumPlan, Column], Program[Answer]]
+    statistic: str, data: object, options: Any, answer: Callable[[SumPlan, Column, Spending], Program[Answer]]
 ) -> Release:
     terms, stated = terms_of(options), stated_of(options)
 
@@ -83,7 +85,7 @@ def _clipped(
         return SumPlan.of(facts, terms, stated, centered=statistic == "mean")
 
     def marked(plan: SumPlan, data: Column) -> Answering:
-        return _marked((yield from answer(plan, data)), flag(options, "marks"))
+        return _marked((yield from answer(plan, data, terms.spending)), flag(options, "marks"))
 
     return release_column(statistic, statistic, terms, plan, marked, data, options)
 
@@ -98,9 +100,9 @@ def _marked(noisy: Answer, marks: bool) -> Answer:
     return replace(noisy, parameters=parameters, reason=None)
 
 
-def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
+def _sum(plan: SumPlan, data: Column, spending: Spending) -> Program[Answer]:
     noisy = yield from summed(plan, data.chunks)
-    return _answered(noisy, plan.integral)
+    return _answered(noisy, plan.integral, spending)
 
 
 class Summed(NamedTuple):
@@ -163,9 +165,9 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
     return Summed(settled, noisy * lattice.step, lattice.step, noise.scale(lattice.largest))
 
 
-def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
+def _mean(plan: SumPlan, data: Column, spending: Spending) -> Program[Answer]:
     noisy = yield from averaged(plan, data.chunks)
-    return _answered(noisy, whole=False)
+    return _answered(noisy, False, spending)
 
 
 class Averaged(NamedTuple):
@@ -215,7 +217,7 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     return Averaged(settled, value if settled.heap is None else settled.heap, lattice.step, average)
 
 
-def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
+def _answered(noisy: Summed | Averaged, whole: bool, spending: Spending) -> Answer:
     """The answer; intervals are worked out when they are read."""
     settled, value = noisy.settled, noisy.value
     plan = settled.plan
@@ -226,7 +228,7 @@ def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
     return Answer(
         exact,
-        later(lambda: _parameters(settled, noisy.half_interval, noisy.scale)),
+        later(lambda: _parameters(noisy) | ({"needed": _needed(noisy, spending)} if settled.short else {})),
         later(lambda: (within(noisy.interval(), low, high),)),
         later(plan.parts),
         why_unanswered(settled),
@@ -234,19 +236,24 @@ def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
     )
 
 
-def _parameters(settled: Settled, bar: Fraction, scale: Fraction) -> dict[str, Any]:
+def _needed(noisy: Summed | Averaged, spending: Spending) -> dict[str, Any]:
+    """What would do where there are too few rows."""
+    settled, average = noisy.settled, noisy.average if isinstance(noisy, Averaged) else None
+    return needed("sum" if average is None else "mean", (settled,), spending, average)
+
+
+def _parameters(noisy: Summed | Averaged) -> dict[str, Any]:
     """What a release says about its clip and its noise."""
-    plan, clip = settled.plan, settled.clip
+    plan, clip = noisy.settled.plan, noisy.settled.clip
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
-    parameters: dict[str, Any] = {
+    return {
         "clip": [plain(clip.low), plain(clip.high)],
-        "interval": settled.tailed.describe(),
-        "half_interval": finite_float(bar) if clip.trusted else None,  # of the noise alone
+        "interval": noisy.settled.tailed.describe(),
+        "half_interval": finite_float(noisy.half_interval) if clip.trusted else None,  # of the noise alone
         "noise": plan.additive.name,
-        "noise_scale": finite_float(scale),
+        "noise_scale": finite_float(noisy.scale),
         **plan.search.ladder.describe(),
     }
-    return parameters | needed_for(settled)
 
 
 @dataclass(frozen=True, slots=True)

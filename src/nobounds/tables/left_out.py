@@ -7,6 +7,7 @@ many rows it has, and all counts together cost what one does. `excess` reads the
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
+from nobounds.accounting.enough import MOST
 from nobounds.accounting.spending import Spending
 from nobounds.clipping.interval import CHANCE
 from nobounds.counting.scan import gathered
@@ -44,9 +45,10 @@ class LeftOutPlan:
         return {"noise": self.cost()}
 
     def needed(self, units: float) -> dict[str, float]:
-        """How much of the spending would do for this many units."""
+        """How much of the spending would do for this many units, if that is sensible."""
         epsilon = NATS / max(units, 1.0)
-        return {"rho": epsilon**2 / 2} if self.spending.zcdp else {"epsilon": epsilon}
+        more = {"rho": epsilon**2 / 2} if self.spending.zcdp else {"epsilon": epsilon}
+        return {name: amount for name, amount in more.items() if amount <= MOST}
 
 
 def answer(plan: LeftOutPlan, data: Column) -> Program[Answer]:

@@ -233,6 +233,8 @@ class OpenedTable:
         if name not in self.source.facts:
             family = self.source.others[name]
             state = f", or state what the objects are: schema={{{name!r}: 'date'}}" if family == "object" else ""
+            if "interval" in family:
+                state = "; its months have no fixed length, so select its seconds, in DuckDB by epoch(...)"
             raise TypeError(f"column {name!r} must be numeric, got {family}; cast it first{state}")
 
     def __str__(self) -> str:

@@ -57,6 +57,7 @@ def test_a_zone_gives_an_instant():
         *[("time", text) for text in ("24:00", "12:60", "12:00:60", "1:00", "12", "12:00 pm")],
         *[("datetime", text) for text in ("2024-01-02T24:00", "2024-01-02T", "now", "2024-01-02 03")],
         *[("duration", text) for text in ("", "P", "PT", "5", "1:60", "P1Y", "h", "1h x", "9" * 12 + "w", "1e3 s")],
+        *[("duration", text) for text in ("1 day 2:60", "1 month 2:00", "999999999 days 00:00", "1 day 1:00:0x")],
     ],
 )
 def test_any_other_text_is_none(family, text):
@@ -73,6 +74,10 @@ def test_any_other_text_is_none(family, text):
         ("2 days", timedelta(days=2)),
         ("1.5 hours", timedelta(minutes=90)),
         ("0:00:01", timedelta(seconds=1)),
+        ("3 days 04:05:06.5", timedelta(days=3, hours=4, minutes=5, seconds=6.5)),
+        ("-1 days +23:50:00", -timedelta(minutes=10)),
+        ("-1 day, 23:50:00", -timedelta(minutes=10)),
+        ("-1 day -02:00:00", -timedelta(hours=26)),
     ],
 )
 def test_durations_as_people_write_them(text, span):

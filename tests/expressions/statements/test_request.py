@@ -51,6 +51,31 @@ def test_keywords_are_those_of_the_statistic():
     )
 
 
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("private_quantile(fare)", r"^'private_quantile\(fare\)' is not .*'private_quantile\(income, 0.95\)'$"),
+        ("private_sum(fare, low => 0)", "has no keyword 'low'; there are lower, upper, resolution"),
+        ("private_sum(fare, lower = 0)", "keywords are written lower => 0"),
+        ("mean(fare)", r"the exact mean is .*: write private_mean\("),
+        ("stddev(fare)", r"the exact stddev is .*: write private_std\("),
+    ],
+)
+def test_calls_that_cannot_be_read_say_how_to_write_them(call, says):
+    """With the names that statements have."""
+    with pytest.raises(ValueError, match=says):
+        asked(f"select {call} from taxis")
+    with pytest.raises(ValueError, match=r"must be one select, got .*; write select private_mean"):
+        asked(call)
+
+
+def test_ranks_may_stand_in_brackets():
+    """As a list, or one by one."""
+    assert asked("select private_quantiles(fare, [0.25, 0.75]) from taxis").asks == (
+        Ask.parse("quantiles(fare, 0.25, 0.75)"),
+    )
+
+
 def test_expressions_become_columns_of_their_text():
     """So do those of group by, under their alias if they have one."""
     request = asked(

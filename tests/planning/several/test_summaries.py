@@ -78,3 +78,21 @@ def test_errors_are_plain(columns, rows, message):
     """They name what is wrong."""
     with pytest.raises(ValueError, match=message):
         plan_describe(columns, rows=rows, epsilon=1)
+
+
+def test_no_epsilon_above_20_is_named():
+    """With rows for which 20 are not enough, rows alone are named; else an epsilon that is enough."""
+    few = plan_describe(7, rows=50, epsilon=1)
+    assert all(part.rows is not None for part in few.parts if not part.answered)
+    assert any(not part.answered and part.spent is None for part in few.parts)
+    for part in plan_describe(7, rows=150, epsilon=1).parts:
+        assert part.spent is None or part.spent <= 20
+        if part.spent is not None:
+            assert set(part.statistics) <= set(plan_describe(7, rows=150, epsilon=part.spent).answered)
+
+
+def test_columns_are_a_number_or_names():
+    """A table or None is neither."""
+    for columns in (nb.Table({"x": [1.0]}), None, 2.5):
+        with pytest.raises(TypeError, match="columns must be a number or a list of names"):
+            plan_describe(columns, rows=100, epsilon=1)

@@ -258,6 +258,8 @@ class TestRefusedKeys:
 
     def test_a_text_is_no_list_of_keys(self):
         """Its letters are not meant, neither for one column nor for two."""
+        with pytest.raises(TypeError, match="keys must be a list of keys, got a dict by the names of columns"):
+            TABLE.group_by("region", keys={"region": ["north"]})
         with pytest.raises(TypeError, match="keys must be a list of keys, got str"):
             TABLE.group_by("region", keys="north")
         with pytest.raises(TypeError, match="keys must be a list of keys, got int"):
@@ -271,7 +273,7 @@ class TestRefusedKeys:
     def test_keys_or_delta(self):
         """One of them, and columns to group by, each once."""
         for got, which in (("neither", {}), ("both", {"keys": ["north"], "delta": 1e-6})):
-            with pytest.raises(ValueError, match=rf"needs keys= \(public\) or delta= .*, got {got}"):
+            with pytest.raises(ValueError, match=rf"need keys= \(public\) or delta= .*, got {got}"):
                 TABLE.group_by("region", **which)
         with pytest.raises(ValueError, match=r"group_by needs a column, for example group_by\('region', keys="):
             TABLE.group_by(keys=["north"])
@@ -735,3 +737,21 @@ def test_sums_with_noise_beyond_64_bits_do_not_wrap():
     found = [groups.sum("x", epsilon="1e-5", **bounds, marks=False, rng=random.Random(k))[0] for k in range(40)]
     assert max(map(abs, found)) > 2**63
     assert 10 < sum(value > 100 * 2**50 for value in found) < 30
+
+
+@pytest.mark.parametrize("spent", [{"epsilon": 1}, {"rho": 0.3}], ids=["epsilon", "rho"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std"])
+def test_groups_with_too_few_rows_say_how_many_a_group_needs(statistic, spent):
+    """The number that plans name, within their two digits; with as many rows nearly all groups are answered."""
+
+    def release(rows):
+        draw = np.random.default_rng(rows)
+        table = nb.Table({"g": np.arange(4 * rows) % 4, "x": draw.normal(50, 10, 4 * rows)})
+        return getattr(table.group_by("g", keys=[0, 1, 2, 3]), statistic)("x", rng=random.Random(1), **spent)
+
+    few = release(20)
+    rows = few.parameters["needed"]["rows"]
+    assert f"For an answer, a group needs about {rows:,} rows." in str(few)
+    assert rows == pytest.approx(nb.rows_needed(statistic, groups=4, **spent) / 4, rel=0.1)
+    enough = release(rows)
+    assert np.ma.getmaskarray(enough.values).sum() <= 1

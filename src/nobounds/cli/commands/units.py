@@ -35,7 +35,7 @@ def rows_per_unit(
         release = handle.table.suggest_rows_per_unit(**spend.amount, q=q)
     with handle.shown(), written(release, out=out):
         show(release, as_json=as_json)
-        if not as_json:
+        if not as_json and release.answered:
             name = printable(unit)
             print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
 

@@ -121,12 +121,6 @@ class Clips:
         """The cost by what it was for."""
         return PairPlan(self.x.plan, self.y.plan).parts()
 
-    def needed(self) -> dict[str, int | float]:
-        """About how many rows, or how much spending, would do for both."""
-        each = [settled.needed() for settled in (self.x, self.y)]
-        spent = next(name for name in each[0] if name != "rows")
-        return {"rows": max(one["rows"] for one in each), spent: 2 * max(one[spent] for one in each)}
-
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
@@ -212,6 +206,7 @@ class Products:
     y: Side
     both: tuple[float, float]
     squares: tuple[tuple[float, float], ...] = ()
+    average: Average | None = None  # of the products, with the noisy number of rows
 
     def covariance(self) -> tuple[float, float, float]:
         """The covariance of the clipped records, and the ends of what noise leaves open."""
@@ -258,8 +253,8 @@ def products(plan: PairPlan, joined: Joined, squares: bool) -> Program[Products]
         count, total = totals(joined(join)(), _whole)
         average = yield from _part(rule, for_product).release(count, total, _STEPS**2 + shift)
         value = finite_float(average.value - shift) / _STEPS**2
-        averages.append((value, average.half_interval(chance) / _STEPS**2))
-    return Products(clips, x, y, averages[0], tuple(averages[1:]))
+        averages.append((average, value, average.half_interval(chance) / _STEPS**2))
+    return Products(clips, x, y, averages[0][1:], tuple(each[1:] for each in averages[1:]), averages[0][0])
 
 
 def _part(rule: AverageRule, part: Fraction) -> AverageRule:

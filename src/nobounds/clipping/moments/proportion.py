@@ -10,12 +10,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
+from nobounds.accounting.enough import would_do
+from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.clipping.interval import CHANCE
 from nobounds.counting.lattice import Lattice, steps_total
 from nobounds.counting.scan import Records
-from nobounds.exact import finite_float, round_up
+from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
@@ -87,13 +89,9 @@ class ProportionPlan:
         bar = noise.half_interval(*self._scales(0.5), CHANCE) + 1
         return math.ceil(max(2 * bar, _CLEAR * sum(self._scales(0.5))))
 
-    def needed(self, average: Average) -> dict[str, int | float]:
+    def needed(self, average: Average, spending: Spending) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this many, would do."""
-        size = max(average.count, Fraction(1))
-        times = max(self.enough() / size, Fraction(1))
-        total = self.rule.epsilon * times
-        zcdp = self.rule.zcdp
-        return {"rows": self.enough(), "rho" if zcdp else "epsilon": round_up(total**2 / 2 if zcdp else total)}
+        return would_do(2 * self.enough(), finite_float(average.count), 2 * self.rule.noise.scale(1), spending)
 
 
 def share_interval(

@@ -5,6 +5,7 @@ imported here.
 """
 
 import math
+import os
 from array import array
 from collections.abc import Iterator
 from functools import lru_cache
@@ -59,9 +60,12 @@ def column(data: object) -> Column:
         raise refuse_frame(name)
     if speaks_arrow(data):
         return from_arrow(data)
+    fix = "convert it first, for example list(data) or np.asarray(data)"
+    if isinstance(data, str | os.PathLike | dict):
+        fix = "a file and a dict of columns are tables, for example nb.Table(data).mean('income', epsilon=1)"
     raise TypeError(
         "data must be one column of numbers (a numpy array, list, pandas or polars Series, or pyarrow Array), "
-        f"got {name}; convert it first, for example list(data) or np.asarray(data)"
+        f"got {name}; {fix}"
     )
 
 

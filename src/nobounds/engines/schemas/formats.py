@@ -9,6 +9,8 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cache
 
+from nobounds.kinds.spans import days_and_clock
+
 MICROSECONDS = 1_000_000
 _DAY = 86_400 * MICROSECONDS
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -197,8 +199,14 @@ def _duration(text: str, unit: str | None) -> int | None:
     elif (match := _PERIOD.fullmatch(text) or _SPOKEN.fullmatch(text)) and any(map(match.group, UNITS)):
         total = sum(_scaled(match[name], seconds) for name, seconds in UNITS.items() if match[name])
     else:
-        return None
+        return _days_and_clock(text)
     return None if total >= 1 << 63 else -total if match["sign"] == "-" else total
+
+
+def _days_and_clock(text: str) -> int | None:
+    seconds = days_and_clock(text)
+    micros = 0 if seconds is None else int(seconds * MICROSECONDS)
+    return None if seconds is None or abs(micros) >= 1 << 63 else micros
 
 
 def _scaled(number: str, seconds: int) -> int:

@@ -129,7 +129,7 @@ class _Reader:
     def _ask(self, call: Any) -> tuple[Ask, Ask]:
         """The statistic of a call, of columns of the table, and as it was written."""
         only(call, ("this", "expressions"), "a statistic")
-        name, written = str(call.this)[len(PREFIX) :].lower(), shown(call.sql())
+        name, written = str(call.this)[len(PREFIX) :].lower(), shown(call.sql(normalize_functions=False))
         statistic = statistic_of(name)
         if statistic is None:
             raise ValueError(
@@ -150,10 +150,12 @@ class _Reader:
                 raise ValueError(f"in {written} a keyword stands last: private_mean(fare, lower => 0)")
             elif len(nodes) < many:
                 nodes.append(self._scope.node(_key(each)))
+            elif kind == "Array":
+                numbers += [_constant(one, written) for one in each.expressions]
             else:
                 numbers.append(_constant(each, written))
         columns = [self._named(node) for node in nodes]
-        ask = Ask.call(statistic, [*columns, *numbers], keywords, written)
+        ask = Ask.call(statistic, [*columns, *numbers], keywords, written, PREFIX)
         return ask, replace(ask, columns=tuple(map(self._written, nodes)))
 
     def _written(self, node: Node) -> str:
@@ -202,7 +204,8 @@ def _key(item: Any) -> Any:
             around = {"Window": "a window over", "Filter": "filter after", "Distinct": "distinct before"}.get(kind)
             what = f"{around or 'an expression on'} {str(each.this).lower()}"
             refused(what, "a private statistic stands alone; filter by where, and compute with the answers afterwards")
-    name = (item.sql_name() if hasattr(item, "sql_name") else str(clauses(item).get("this", ""))).lower()
+    named = kind != "Anonymous" and hasattr(item, "sql_name")
+    name = (item.sql_name() if named else str(clauses(item).get("this", ""))).lower()
     statistic = statistic_of(name)
     if statistic is not None and kind != "Column":
         refused(f"the exact {name}", f"write {PREFIX}{statistic}(...)")
@@ -216,4 +219,5 @@ def _constant(given: Any, written: str) -> str:
         return str(given.this.name)
     if kind in _NUMBERS and (kind == "Literal" or type(given.this).__name__ == "Literal"):
         return given.name if kind == "Literal" else f"-{given.this.name}"
-    raise ValueError(f"{shown(given.sql())} in {written} must be a constant; keywords are written lower => 0")
+    keywords = "; keywords are written lower => 0" if kind == "EQ" else ""
+    raise ValueError(f"{shown(given.sql())} in {written} must be a constant{keywords}")

@@ -79,7 +79,8 @@ def selected(given: Any) -> Any:
     if kind in _KINDS:
         refused(*_KINDS[kind])
     if kind != "Select":
-        raise ValueError(f"a statement must be one select, got {kind.lower()}")
+        what = "a function alone" if kind == "Anonymous" else kind.lower()
+        raise ValueError(f"a statement must be one select, got {what}; write select private_mean(fare) from taxis")
     return given
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from nobounds.accounting.enough import MOST
 from nobounds.accounting.loss import Neighbors, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
@@ -20,7 +21,6 @@ from nobounds.values import dataclass
 
 _MOST_COLUMNS, _MOST_ROWS = 10_000, 10**12
 _RATIO = Fraction(101, 100)  # to which the epsilon for one more statistic is searched
-_MOST = Fraction(10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +160,8 @@ def _rounded(rows: int | None) -> int | None:
 def _names(columns: int | Iterable[str]) -> tuple[str, ...]:
     if isinstance(columns, str):
         raise TypeError(f"columns must be a number or a list of names, got a text; for one column give [{columns!r}]")
+    if not isinstance(columns, int | Iterable):
+        raise TypeError(f"columns must be a number or a list of names, got {type(columns).__name__}")
     if isinstance(columns, int):
         names = tuple(f"column {k}" for k in range(columns if 0 < columns <= _MOST_COLUMNS else 0))
     else:
@@ -170,7 +172,7 @@ def _names(columns: int | Iterable[str]) -> tuple[str, ...]:
 
 
 def _spent_for(foreseen: Foreseen, part: str, rows: int) -> float | None:
-    """The smallest epsilon or rho, to 1%, for which a part is answered with this many rows."""
+    """The smallest epsilon or rho, to 1%, for which a part is answered with this many rows; None if it is too large."""
     spending = foreseen.terms.spending
 
     def reached(amount: Fraction) -> bool:
@@ -179,9 +181,9 @@ def _spent_for(foreseen: Foreseen, part: str, rows: int) -> float | None:
 
     low = high = spending.amount
     while not reached(high):
-        low, high = high, 2 * high
-        if high > _MOST:
+        if high >= MOST:
             return None
+        low, high = high, min(2 * high, Fraction(MOST))
     while high > low * _RATIO:
         middle = Fraction(math.sqrt(low * high)).limit_denominator(10**9)
         low, high = (low, middle) if reached(middle) else (middle, high)

@@ -11,6 +11,7 @@ from nobounds.accounting.loss import Neighbors, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
+from nobounds.clipping.needed import COMMON
 from nobounds.exact import Number
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
@@ -18,7 +19,7 @@ from nobounds.planning.answerable import ROOM, rows_of_common_clip
 from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.plan import MOST_RECORDS
 from nobounds.statistics.split import CAREFUL, AggPlan, Name, column_of
-from nobounds.tables.by_group.agg import COMMON, COUNTS, GroupSplit, counts_of
+from nobounds.tables.by_group.agg import COUNTS, GroupSplit, counts_of
 from nobounds.tables.by_group.key_choice import beside
 from nobounds.values import dataclass
 

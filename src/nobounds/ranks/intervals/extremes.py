@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.accounting.cost import Cost
-from nobounds.accounting.spending import rest, share
+from nobounds.accounting.enough import would_do
+from nobounds.accounting.spending import Spending, rest, share
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.steps import inward_cuts, walk_ladder
 from nobounds.programs.program import Program
@@ -25,7 +26,7 @@ from nobounds.ranks.answerable import needed_nats
 from nobounds.ranks.auto import walk_split
 from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.intervals.edges import bounded, edge
-from nobounds.ranks.intervals.interval import Interval, Wanted, rounded_up
+from nobounds.ranks.intervals.interval import Interval, Wanted
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import RankView, Route
@@ -115,13 +116,11 @@ class ExtremesPlan:
     def _nats(self) -> Fraction:
         return max(needed_nats(self.problem, q) for q in self.problem.qs)
 
-    def needed(self, size: int, total: Fraction) -> dict[str, float]:
+    def needed(self, size: int, spending: Spending) -> dict[str, int | float]:
         """What would do: how many rows, or how much epsilon or rho."""
-        noise, zcdp = self.question.size.noise, self.question.zcdp
-        tuning = self.problem.tuning
+        noise, tuning = self.question.size.noise, self.problem.tuning
         rows = float(self._nats / self._each + (tuning.careful + tuning.room) * noise)
-        more = (rows / max(size, noise, 1)) ** (2 if zcdp else 1) * float(total)
-        return {"rows": math.ceil(rounded_up(rows)), "rho" if zcdp else "epsilon": rounded_up(more)}
+        return would_do(rows, size, noise, spending)
 
     def sized(self, noisy: int) -> int:
         """The size that a noisy number of records stands for."""

@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from nobounds.accounting.cost import Cost, both, gaussian, pure, range_bounded
-from nobounds.accounting.spending import rest
+from nobounds.accounting.enough import would_do
+from nobounds.accounting.spending import Spending, rest
 from nobounds.exact import Number, rational
 from nobounds.ladders.frame import Frame, roundest
 from nobounds.ladders.ladder import Ladder
@@ -296,13 +297,11 @@ class IntervalPlan:
 
         return ChoosePair(runs, partial(self._choice_cost, setting.epsilon))
 
-    def needed(self, size: int, total: Fraction) -> dict[str, float]:
+    def needed(self, size: int, spending: Spending) -> dict[str, int | float]:
         """What would do for the quantile: how many rows, or how much epsilon or rho."""
         tail, noise = min(self.q, 1 - self.q), (self.tuning.careful + self.tuning.room) * self._size_noise
-        rate = self.setting(size).rate
-        rows = float(self.tuning.answered_nats / (rate * tail)) + noise
-        more = (rows / max(size, self._size_noise, 1)) ** (2 if self.zcdp else 1) * float(total)
-        return {"rows": math.ceil(rounded_up(rows)), "rho" if self.zcdp else "epsilon": rounded_up(more)}
+        rows = float(self.tuning.answered_nats / (self.setting(size).rate * tail)) + noise
+        return would_do(rows, size, self._size_noise, spending)
 
     def between(self, ends: Interval) -> int | float:
         """The roundest number near the middle of an interval, on the grid if there is one."""
@@ -318,10 +317,3 @@ class IntervalPlan:
 
 
 NOT_LOWERED = Lowered(0, Fraction(0))
-
-
-def rounded_up(number: float) -> float:
-    """A number in two digits, not below it."""
-    power = math.floor(math.log10(number)) - 1 if number > 0 else 0
-    step = Fraction(10) ** power
-    return float(math.ceil(Fraction(number) / step) * step)

@@ -4,12 +4,12 @@ Edges reach from one interquartile range below the lower quartile to one above t
 records than quantiles in the tails, and edges need not be precise: counts hold between any edges.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
+from nobounds.accounting.enough import would_do
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.arrays import Ints
@@ -19,7 +19,6 @@ from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import NoisyMany
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.ranks.intervals.interval import rounded_up
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_together
@@ -89,7 +88,7 @@ class BinPlan:
         edges = {} if self.outer is None else {"edges": self.outer.cost()}
         return edges | {"noise": self.counting.cost()}
 
-    def settled(self, view: Callable[[Question | Halving], View]) -> Program[tuple[Edges, dict[str, float]]]:
+    def settled(self, view: Callable[[Question | Halving], View]) -> Program[tuple[Edges, dict[str, int | float]]]:
         """The edges, and what would do for them if there are too few records for any; then all are in one bin."""
         if self.outer is None:
             assert self.edges is not None
@@ -98,10 +97,7 @@ class BinPlan:
         size = yield from self.outer.learned(ranks)
         least = self.needed_rows()
         if size < least:
-            power = 2 if self.spending.zcdp else 1
-            more = rounded_up((least / max(size, 1)) ** power * float(self.spending.amount))
-            rows = math.ceil(rounded_up(least))
-            return (), {"rows": rows, "rho" if self.spending.zcdp else "epsilon": more}
+            return (), would_do(least, size, self.outer.size.noise, self.spending)
         low, high = sorted(map(Fraction, (yield from self.outer.program(ranks, size))))
         first, last = self._within(low - (high - low)), self._within(high + (high - low))
         return round_edges(first, last, self.bins, self.kind, self.grid), {}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, Unpack
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.clipping.average import Average
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.moments.pairs import Clips, PairPlan, products
 from nobounds.clipping.moments.pairs import weighted_mean as weighted_program
@@ -23,11 +24,12 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
-from nobounds.release.words import OF_CLIPPED, TOO_FEW
+from nobounds.release.words import OF_CLIPPED
 from nobounds.statistics.door import Answer, ColumnPlan, release_column
 from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
 from nobounds.statistics.sums import averaged
 from nobounds.statistics.typed import require_type
+from nobounds.statistics.unanswered import unanswered
 from nobounds.values import dataclass
 
 C = TypeVar("C", bound=ColumnPlan)
@@ -95,7 +97,7 @@ def correlation(x: object, y: object, **options: Unpack[PairKeywords]) -> Releas
 def ratio_of(pair: Pair, options: Any) -> Release:
     """The ratio of two columns of a table."""
 
-    def answer(plan: RatioPlan, marks: bool) -> Program[Answer]:
+    def answer(plan: RatioPlan, marked: Spending | None) -> Program[Answer]:
         over = yield from averaged(plan.x, pair.x.chunks)
         under = yield from averaged(plan.y, pair.y.chunks)
         low, high = _quotients(over.interval(CHANCE / 2), under.interval(CHANCE / 2))
@@ -104,7 +106,7 @@ def ratio_of(pair: Pair, options: Any) -> Release:
         apart = abs(under.value) > 2 * under.bar  # of 0, for the noise; what clipping changed may leave no interval
         known = apart and all(each.clip.trusted for each in settled)
         value = finite_float(over.value / under.value) if under.value else 0.0
-        return _answer(value, parameters, (low, high), known, marks, *settled)
+        return _answer("ratio", value, parameters, (low, high), known, marked, settled, under.average)
 
     return _released("ratio", pair, options, RatioPlan.of, answer, _kind_of_ratio(pair))
 
@@ -114,11 +116,10 @@ def weighted_mean_of(pair: Pair, options: Any) -> Release:
     if pair.y.facts.kind.name in ("date", "datetime", "time"):
         raise TypeError(f"weights must be numbers, got a column of type {pair.y.facts.kind}")
 
-    def answer(plan: PairPlan, marks: bool) -> Program[Answer]:
+    def answer(plan: PairPlan, marked: Spending | None) -> Program[Answer]:
         noisy = yield from weighted_program(plan, pair.records)
-        clips = noisy.clips
         bar = (-math.inf, math.inf) if noisy.interval is None else noisy.interval
-        return _clipped(noisy.value, bar, noisy.interval is not None, marks, clips)
+        return _clipped("weighted_mean", noisy.value, bar, noisy.interval is not None, marked, noisy.clips)
 
     return _released("weighted_mean", pair, options, PairPlan.weighted, answer, pair.x.facts.kind)
 
@@ -128,10 +129,10 @@ def covariance_of(pair: Pair, options: Any) -> Release:
     for facts in (pair.x.facts, pair.y.facts):
         require_type("covariance", facts)
 
-    def answer(plan: PairPlan, marks: bool) -> Program[Answer]:
+    def answer(plan: PairPlan, marked: Spending | None) -> Program[Answer]:
         noisy = yield from products(plan, pair.records, squares=False)
         value, low, high = noisy.covariance()
-        return _clipped(value, (low, high), noisy.clips.trusted, marks, noisy.clips)
+        return _clipped("covariance", value, (low, high), noisy.clips.trusted, marked, noisy.clips, noisy.average)
 
     return _released("covariance", pair, options, PairPlan.products, answer, NUMBER)
 
@@ -139,11 +140,11 @@ def covariance_of(pair: Pair, options: Any) -> Release:
 def correlation_of(pair: Pair, options: Any) -> Release:
     """The correlation of two columns of a table."""
 
-    def answer(plan: PairPlan, marks: bool) -> Program[Answer]:
+    def answer(plan: PairPlan, marked: Spending | None) -> Program[Answer]:
         noisy = yield from products(plan, pair.records, squares=True)
         value, low, high = noisy.correlation()
         known = noisy.clips.trusted and (low, high) != (-1.0, 1.0)
-        return _clipped(value, (low, high), known, marks, noisy.clips)
+        return _clipped("correlation", value, (low, high), known, marked, noisy.clips, noisy.average)
 
     return _released("correlation", pair, options, PairPlan.products, answer, NUMBER)
 
@@ -180,11 +181,15 @@ def _released(
     pair: Pair,
     options: Any,
     plan: Callable[[Facts, Facts, Terms, tuple[Stated, Stated]], C],
-    answer: Callable[[C, bool], Program[Answer]],
+    answer: Callable[[C, Spending | None], Program[Answer]],
     kind: Kind,
 ) -> Release:
-    """The release of a statistic of two columns, whose answers are of this kind."""
-    terms, marks, x, y = terms_of(options), flag(options, "marks"), pair.x, pair.y
+    """The release of a statistic of two columns, whose answers are of this kind.
+
+    answer: the program from the plan, and from the spending if what is mostly noise is marked.
+    """
+    terms, x, y = terms_of(options), pair.x, pair.y
+    marked = terms.spending if flag(options, "marks") else None
     stated = stated_of_two(options, (x.facts.name, y.facts.name))
     formulas = tuple(dict([*x.facts.formulas, *y.facts.formulas]).items())
     lead = replace(x, facts=replace(x.facts, name=pair.named(), formulas=formulas, kind=kind))
@@ -193,7 +198,7 @@ def _released(
         return plan(replace(x.facts, rows=facts.rows), replace(y.facts, rows=facts.rows), terms, stated)
 
     def answered(plan: C, data: Column) -> Program[Answer]:
-        return answer(plan, marks)
+        return answer(plan, marked)
 
     return release_column(statistic, statistic.replace("_", " "), terms, planned, answered, lead, options)
 
@@ -223,27 +228,36 @@ def _quotients(over: tuple[float, float], under: tuple[float, float]) -> tuple[f
     return (0.0 if math.isnan(low) else low), (0.0 if math.isnan(high) else high)
 
 
-def _clipped(value: float, bar: tuple[float, float], known: bool, marks: bool, clips: Clips) -> Answer:
+def _clipped(
+    statistic: str,
+    value: float,
+    bar: tuple[float, float],
+    known: bool,
+    marked: Spending | None,
+    clips: Clips,
+    average: Average | None = None,
+) -> Answer:
     """The answer of a statistic of clipped products, whose interval is for the clipped records."""
     settled = clips.x, clips.y
     parameters = _parameters(*settled) | {"interval": {"level": 1 - CHANCE, "of": OF_CLIPPED}}
-    return _answer(value, parameters, bar, known, marks, *settled)
+    return _answer(statistic, value, parameters, bar, known, marked, settled, average)
 
 
 def _answer(
+    statistic: str,
     value: float,
     parameters: dict[str, Any],
     bar: tuple[float, float],
     known: bool,
-    marks: bool,
-    x: Settled,
-    y: Settled,
+    marked: Spending | None,
+    settled: tuple[Settled, Settled],
+    average: Average | None,
 ) -> Answer:
-    reason = None if known or not marks else TOO_FEW
-    if reason is not None:
-        parameters["needed"] = Clips(x, y).needed()
-    parts = _added(x.plan.parts(), y.plan.parts())
-    return Answer(value + 0.0 if reason is None else None, parameters, (bar,), parts, reason)
+    parts = _added(*(each.plan.parts() for each in settled))
+    if known or marked is None:
+        return Answer(value + 0.0, parameters, (bar,), parts)
+    reason, more = unanswered(statistic, settled, marked, average)
+    return Answer(None, parameters | more, (bar,), parts, reason)
 
 
 def _parameters(x: Settled, y: Settled) -> dict[str, Any]:

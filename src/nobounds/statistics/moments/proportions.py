@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
 
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.moments.proportion import ProportionPlan
 from nobounds.engines.column import Column
@@ -39,7 +40,9 @@ def proportion(data: object, **options: Unpack[CountKeywords]) -> Release:
     read = column(data)
     if isinstance(data, list | tuple):  # its elements have no common type
         read = replace(read, facts=replace(read.facts, declared=False))
-    return release_column("proportion", "proportion", terms, plan, answered(flag(options, "marks")), read, options)
+    return release_column(
+        "proportion", "proportion", terms, plan, answered(flag(options, "marks"), terms), read, options
+    )
 
 
 def require_boolean(facts: Facts) -> None:
@@ -51,7 +54,7 @@ def require_boolean(facts: Facts) -> None:
         )
 
 
-def answered(marks: bool) -> Callable[[ProportionPlan, Column], Program[Answer]]:
+def answered(marks: bool, terms: Terms) -> Callable[[ProportionPlan, Column], Program[Answer]]:
     """The answer of a proportion; with `marks` False even where nothing is known of it."""
 
     def answer(plan: ProportionPlan, data: Column) -> Program[Answer]:
@@ -64,7 +67,7 @@ def answered(marks: bool) -> Callable[[ProportionPlan, Column], Program[Answer]]
         }
         value = finite_float(average.value) + 0.0
         if bar == (0.0, 1.0) and marks:
-            return Answer(None, parameters | {"needed": plan.needed(average)}, (bar,), reason=TOO_FEW)
+            return Answer(None, parameters | {"needed": plan.needed(average, terms.spending)}, (bar,), reason=TOO_FEW)
         return Answer(value, parameters, (bar,))
 
     return answer

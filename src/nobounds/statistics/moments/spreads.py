@@ -4,15 +4,16 @@ import math
 from fractions import Fraction
 from typing import Any, Unpack
 
+from nobounds.accounting.spending import Spending
 from nobounds.clipping.moments.variance import Variance, VariancePlan
 from nobounds.clipping.plan import Settled
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
-from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import SumKeywords, flag, spelled_out, stated_of, terms_of
+from nobounds.statistics.unanswered import unanswered
 
 
 @spelled_out
@@ -50,7 +51,7 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
 
     def answer(plan: VariancePlan, data: Column) -> Program[Answer]:
         settled, noisy = yield from plan.program(data.chunks)
-        return _answered(statistic, settled, noisy, marks)
+        return _answered(statistic, settled, noisy, marks, terms.spending)
 
     return release_column(
         statistic, statistic, terms, lambda facts: VariancePlan.of(facts, terms, stated), answer, data, options
@@ -70,7 +71,7 @@ def _root(variance: Fraction | float) -> float:
     return _float(Fraction(math.sqrt(variance / Fraction(4) ** octaves)) * Fraction(2) ** octaves)
 
 
-def _answered(statistic: str, settled: Settled, noisy: Variance, marks: bool) -> Answer:
+def _answered(statistic: str, settled: Settled, noisy: Variance, marks: bool, spending: Spending) -> Answer:
     """The answer, with the interval that its clip allows; without any end it is left out."""
     plan, clip = settled.plan, settled.clip
     low, high = noisy.interval(settled.tailed)
@@ -83,9 +84,10 @@ def _answered(statistic: str, settled: Settled, noisy: Variance, marks: bool) ->
         "noise": plan.additive.name,
         **plan.search.ladder.describe(),
     }
-    reason = None if known or not marks else TOO_FEW
-    if reason is not None:
-        parameters["needed"] = settled.needed()
+    reason = None
+    if marks and not known:
+        reason, more = unanswered(statistic, (settled,), spending, noisy.average)
+        parameters |= more
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
     size = settled.size if learned else None
     return Answer(value if reason is None else None, parameters, (bar,), plan.parts(), reason, size)

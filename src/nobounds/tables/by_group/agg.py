@@ -18,6 +18,7 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
+from nobounds.clipping.needed import COMMON
 from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
 from nobounds.programs.program import Program
@@ -30,7 +31,6 @@ from nobounds.tables.by_group.answers import SEEN, GroupedColumn, Learned
 from nobounds.values import dataclass
 
 COUNTS = Fraction(1, 20)  # of what is split, for counts of groups that are not requested
-COMMON = {"mean": 20, "sum": 20}  # records of a group times epsilon, where all groups share one clip
 LEARNING = ("median", "quantile", "minimum", "maximum")  # they go by the noisy count of each group
 
 Part = Callable[[tuple[Any, ...] | None, Ask, dict[str, Any], Learned | None], Program[Any]]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Unit
+from nobounds.accounting.spending import Spending
 from nobounds.arrays import Floats, Ints
 from nobounds.engines.source import Bounding, GroupRows, Keyed, TableSource, Tallied
 from nobounds.groups import GroupIntervals, GroupQuantiles, Groups, NoisyGroups
@@ -204,7 +205,7 @@ def intervals_by_group(
     wanted = plan.wanted if isinstance(plan, IntervalPlan) else replace(plan.wanted, guarantee=True)
     parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": scale} | described(wanted)
     if any(reasons):
-        parameters["needed"] = {"rows": plan.needed(1, Fraction(1))["rows"]}
+        parameters["needed"] = {"rows": plan.needed(0, Spending(Fraction(1), False))["rows"]}
     parts = {"counts": noise.cost(), "answer": plan.parts()["answer"]}
     shown = fitting(np.maximum(counts, 0))
     return GroupAnswers(tallied.keys, values, parameters, ends, shown, reasons if marks else None, parts)

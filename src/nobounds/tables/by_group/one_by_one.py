@@ -137,6 +137,8 @@ class Shown:
     def of_numbers(self, releases: Sequence[Release], asks: Sequence[Ask]) -> dict[str, GroupedRelease]:
         """A release by group for each number of the releases of the groups, by its name."""
         common, named = _common(releases), dict[str, GroupedRelease]()
+        if needed := [release.parameters["needed"]["rows"] for release in releases if "needed" in release.parameters]:
+            common["needed"] = {"rows": max(needed)}
         own = type_in(common)
         for k, ask in enumerate(asks):
             numbers = [(*release.numbers[k][1:], release.reason) for release in releases]

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range
+from nobounds.clipping.needed import rows_of_a_group
 from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.sharing import ASSUMES, reaches
 from nobounds.clipping.tail import Side
 from nobounds.clipping.tailing import Tailed
 from nobounds.counting.lattice import Beyond, Lattice
-from nobounds.exact import MAX, finite_float
+from nobounds.exact import MAX, finite_float, rounded_up
 from nobounds.groups import NoisyGroups
 from nobounds.groups.decisions import LARGEST
 from nobounds.ladders.ladder import Ladder
@@ -83,8 +84,8 @@ def sums_by_group(
     values = _in_range(summed.values, low, high)
     if missing.any():
         values = np.ma.array(np.where(missing, 0, values).astype(values.dtype), mask=missing)
-    if marks and not clip.trusted:
-        parameters["needed"] = clipped.needed()
+    if missing.any():
+        parameters["needed"] = {"rows": math.ceil(rounded_up(rows_of_a_group(settled)))}
     shown, why = fitting(np.maximum(summed.counts, 0)), tuple(reasons.tolist()) if marks else None
     return GroupAnswers(rows.keys, values, parameters, later(intervals), shown, why, settled.parts())
 

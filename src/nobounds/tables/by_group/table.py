@@ -1,6 +1,6 @@
 """A table by groups, and private statistics of each group: the public class."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any, Unpack
@@ -70,7 +70,7 @@ class GroupedTable(SharedOnly):
         table.source.check_keys(by)
         if (keys is None) == (delta is None):
             got = "neither" if keys is None else "both"
-            raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
+            raise ValueError(f"groups need keys= (public) or delta= (keys are chosen privately), got {got}")
         if table.neighbors == "swap":
             raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
         if groups_per_unit is not None and table.unit is None:
@@ -82,7 +82,7 @@ class GroupedTable(SharedOnly):
         if isinstance(keys, str) and keys == ENUM:
             keys = _enum(table, by)
         if keys is not None:
-            self._keys = table.source.known_keys(by, _by_column(keys, len(by)))
+            self._keys = table.source.known_keys(by, _by_column(keys, by))
             if not all_differ(self._keys):
                 raise ValueError("keys must differ, got one of them twice")
 
@@ -185,7 +185,7 @@ class GroupedTable(SharedOnly):
         if keys is not None and self._keys is not None:
             values = _enum(self._table, (column,)) if isinstance(keys, str) and keys == ENUM else keys
             groups = zip(*(array.to_pylist() for array in self._keys), strict=True)
-            pairs = [(*group, value) for group, value in product(groups, _by_column(values, 1)[0])]
+            pairs = [(*group, value) for group, value in product(groups, _by_column(values, (column,))[0])]
         return GroupedTable(self._table, (*self._by, column), pairs, self._delta, self._groups_per_unit)
 
     @spelled_out
@@ -417,10 +417,14 @@ def _enum(table: OpenedTable, by: tuple[str, ...]) -> list[str]:
     return declared
 
 
-def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:
+def _by_column(keys: Iterable[Any], by: tuple[str, ...]) -> list[list[Any]]:
     """Public keys as a list for each column."""
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
+    width = len(by)
+    by_name = isinstance(keys, Mapping) and not set(keys) - set(by)  # else they are the keys, with labels for example
+    if isinstance(keys, str | bytes) or by_name or not isinstance(keys, Iterable):
+        what = "a dict by the names of columns" if by_name else type(keys).__name__
+        each = "; of several columns a list of pairs, for example keys=[('Bonn', 2024), ('Rome', 2024)]"
+        raise TypeError(f"keys must be a list of keys, got {what}{each if width > 1 else ''}")
     listed = list(keys)
     if not listed:
         raise ValueError("keys must have at least one key, got none")
