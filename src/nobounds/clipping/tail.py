@@ -38,6 +38,7 @@ SEEN, SEEN_BEFORE = (
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
 CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, else the clip may have run away
+CLEARLY = 4.5  # the same from which on it surely has not; below it an answer must have an end of its interval
 HEAP, BESIDE = 20, 3  # scales of noise that records at the centre must have, and others at most, for a heap
 CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
@@ -106,9 +107,15 @@ def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     outside.
     """
     sides = [noisy[k : k + CELLS] for k in range(0, len(noisy), CELLS)]
-    near = sum(sum(side[:CARRYING]) for side in sides)
     apart = any(side[-1] > max((SURE + HIGHEST) * noise.scale, sum(side[-1 - _GROUP : -1])) for side in sides)
-    return near >= CARRIED * noise.deviation(CARRYING * len(sides)) and not apart
+    return stands_out(noisy, noise, CARRIED) and not apart
+
+
+def stands_out(noisy: Sequence[int], noise: CountNoise, deviations: float) -> bool:
+    """Whether all counts around the clip together are so many standard deviations of their noise."""
+    sides = [noisy[k : k + CELLS] for k in range(0, len(noisy), CELLS)]
+    near = sum(sum(side[:CARRYING]) for side in sides)
+    return near >= deviations * noise.deviation(CARRYING * len(sides))
 
 
 def beside_heap(heap: int, count: Fraction, more: float, noise: CountNoise, chance: float) -> int | None:

@@ -17,6 +17,7 @@ from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.octaves.moving import AWAY, BELOW, alike, errors_of_both, posteriors
 from nobounds.clipping.tail import (
     CELLS,
+    CLEARLY,
     LOWEST,
     MOVES,
     SURE,
@@ -28,6 +29,7 @@ from nobounds.clipping.tail import (
     biases,
     carried,
     moved_rung,
+    stands_out,
 )
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import BITS, top
@@ -52,6 +54,7 @@ class Tailed:
     ladder: Ladder
     heap: int = 0  # a noisy number of records at the centre, where there were enough for the search
     others: int | None = None  # how many records lie elsewhere, at most, where nearly all lie at the centre
+    faint: bool = False  # whether the counts might be noise alone, of a clip that has run away
 
     def among(self, count: Fraction, more: float) -> "Tailed":
         """The same for a noisy number of all records, of which there are at most `more` than that.
@@ -152,7 +155,8 @@ class Tailing:
             self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         )
-        return Tailed(clip, tuple(sides), self.rule, search.ladder, heap)
+        faint = not stands_out(noisy, self.rule.count_noise, CLEARLY)
+        return Tailed(clip, tuple(sides), self.rule, search.ladder, heap, faint=faint)
 
     def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
         """The side of a clip that ends at this rung."""

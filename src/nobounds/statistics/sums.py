@@ -29,6 +29,7 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
 from nobounds.release.release import Release
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
 from nobounds.statistics.unanswered import why_unanswered
@@ -226,12 +227,15 @@ def _answered(noisy: Summed | Averaged, whole: bool, spending: Spending) -> Answ
     value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
     exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
+    why = why_unanswered(settled)
+    if why is None and settled.tailed.faint and all(map(math.isinf, noisy.interval())):
+        why = TOO_FEW
     return Answer(
         exact,
-        later(lambda: _parameters(noisy) | ({"needed": _needed(noisy, spending)} if settled.short else {})),
+        later(lambda: _parameters(noisy) | ({"needed": _needed(noisy, spending)} if why == TOO_FEW else {})),
         later(lambda: (within(noisy.interval(), low, high),)),
         later(plan.parts),
-        why_unanswered(settled),
+        why,
         settled.size if learned else None,
     )
 
