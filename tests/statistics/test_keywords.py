@@ -48,8 +48,8 @@ FUNCTIONS = {
     nb.value_counts: SPENT | {"keys", "delta"} | CHARGED,
     nb.top_k: SPENT | {"keys", "delta"} | CHARGED,
     nb.describe: BOUNDED | CHARGED,
-    nb.vector_sum: LOSS | {"delta", "upper"} | CHARGED,
-    nb.vector_mean: LOSS | {"delta", "upper"} | CHARGED,
+    nb.vector_sum: LOSS | {"delta", "upper", "marks"} | CHARGED,
+    nb.vector_mean: LOSS | {"delta", "upper", "marks"} | CHARGED,
 }
 METHODS = {
     Table.quantile: WALKED | {"rows", "method", *INTERVAL},

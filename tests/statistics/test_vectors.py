@@ -182,12 +182,29 @@ def test_missing_rows_are_not_averaged_under_swap():
 @relations
 @statistics
 @pytest.mark.parametrize("x", [np.zeros((0, 3)), np.zeros((50, 3)), np.full((9, 3), np.nan), np.full((1, 3), 1e308)])
-def test_there_is_always_a_finite_answer(statistic, neighbors, x):
+def test_without_marks_there_is_always_a_finite_answer(statistic, neighbors, x):
     """No rows, only zeros, only missing rows and one huge row give finite numbers: no division by less than 1."""
-    release = statistic(x, rho=0.1, neighbors=neighbors, rng=random.Random(3))
+    release = statistic(x, rho=0.1, neighbors=neighbors, marks=False, rng=random.Random(3))
     assert np.isfinite(release.value).all()
     assert len(release.value) == 3
     assert release.parameters["clip"] >= 0
+
+
+@relations
+@statistics
+@pytest.mark.parametrize("d", [2, 100])
+def test_too_few_rows_are_not_answered_and_enough_have_a_clip_near_the_norms(statistic, neighbors, d):
+    """All rows have a norm of about 50; the number of rows that is named gets an answer."""
+    rng, far = np.random.default_rng(1), np.append(50, np.zeros(d - 1))
+    few = statistic(rng.normal(far, 0.1, (12, d)), rho=0.05, neighbors=neighbors, rng=random.Random(1))
+    assert few.value is None and few.reason == "too few rows"
+    answered = 0
+    for seed in range(20):
+        rows = rng.normal(far, 0.1, (few.parameters["needed"]["rows"], d))
+        release = statistic(rows, rho=0.05, neighbors=neighbors, rng=random.Random(seed))
+        answered += release.value is not None
+        assert release.value is None or 25 < release.parameters["clip"] < 1000
+    assert answered >= 18
 
 
 # --- noise --------------------------------------------------------------------------------------------------------

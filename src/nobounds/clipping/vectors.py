@@ -39,6 +39,7 @@ _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only t
 _PARTS = 3
 _NATS = 50  # rows times epsilon from which a search works; below 40 it often halts among empty candidates ...
 _MOST = Fraction(1, 2)  # ... and this part of rho may be spent to get there
+_LEAST: dict[Neighbors, int] = {"add-remove": 20, "swap": 45}  # the same with which it still mostly ends at the norms
 _INWARD = 3 << BITS  # candidates of the walk inward: three octaves
 # It halts where _OUTSIDE / eps2 rows are outside, or _BALANCE times the cube root of d / (2 rho). The best number is
 # sqrt(d / (2 rho)) if all rows point in one direction, and near d / (2 rho) if in random ones. For 10**5 x 100 with
@@ -108,6 +109,15 @@ class VectorPlan:
         search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable, tuning=NORMS)
         return search, parts, self.rho - parts * search.cost().rho - (self.rho_size if self.rows is None else 0)
 
+    def enough(self, size: int) -> bool:
+        """Whether about `size` rows are enough for the search for a clip."""
+        return size * self.split(size)[0].epsilon >= _LEAST[self.neighbors]
+
+    @property
+    def size_noise(self) -> float:
+        """The standard deviation of the noise in the number of rows."""
+        return math.sqrt(1 / (2 * self.rho_size)) if self.rho_size else 0.0
+
     def cost(self, size: int = 0) -> Cost:
         """The cost of all parts: the same for every noisy size, so it is known before the data are read."""
         search, parts, noise = self.split(size if self.rows is None else self.rows)
@@ -131,7 +141,7 @@ class VectorPlan:
         if not self.rho_size:
             return self.rows
         missing: int = yield Noisy(self.rows - present, GaussianNoise(self.rho_size), self._size_cost)
-        few = _FEW_MISSING * math.sqrt(1 / (2 * self.rho_size))
+        few = _FEW_MISSING * self.size_noise
         return self.rows if missing <= few else max(self.rows - missing, 0)
 
     def clip(self, norms: Records, size: int) -> Program[tuple[Fraction, Fraction]]:

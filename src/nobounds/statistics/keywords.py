@@ -204,6 +204,7 @@ class VectorKeywords(Budgeted, total=False):
     delta: Number | None
     rho: Number | None
     upper: Number | None
+    marks: bool
     rng: Rng
 
 

@@ -15,9 +15,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.enough import would_do
 from nobounds.accounting.loss import PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.clipping.needed import smallest
 from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.ball import Ball
 from nobounds.engines.column import windows
@@ -28,8 +30,11 @@ from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import GaussianNoise
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
-from nobounds.statistics.keywords import DEFAULTS, VectorKeywords, spelled_out
+from nobounds.statistics.keywords import DEFAULTS, VectorKeywords, flag, spelled_out
+
+_SPREADS = 2  # standard deviations of its noise that the number of rows may be too low by
 
 
 @spelled_out
@@ -37,8 +42,8 @@ def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
     """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is chosen privately.
 
     Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row
-    with a NaN or an infinity is missing. The release states the clip, and in `noise_scale` the standard deviation of
-    the noise on each coordinate; it excludes bias from clipping.
+    with a NaN or an infinity is missing, and with too few rows for a clip there is no answer. The release states the
+    clip, and in `noise_scale` the standard deviation of the noise on each coordinate; it excludes bias from clipping.
 
     >>> import random
     >>> release = vector_sum(np.ones((6000, 3)), epsilon=1, delta=1e-6, rng=random.Random(1))
@@ -67,7 +72,7 @@ def _vector(statistic: str, data: object, options: Any) -> Release:
     rows = Rows.of(data)
     total, delta = _total(options.get("epsilon"), options.get("delta"), options.get("rho"))
     terms = Terms(Spending(total, zcdp=True), check_neighbors(options.get("neighbors", DEFAULTS["neighbors"])))
-    upper, mean = options.get("upper"), statistic == "vector_mean"
+    upper, mean, marks = options.get("upper"), statistic == "vector_mean", flag(options, "marks")
     stated = Stated(upper=None if upper is None else positive(upper, "upper"))
 
     def answer(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss) -> Program[Release]:
@@ -87,7 +92,13 @@ def _vector(statistic: str, data: object, options: Any) -> Release:
             "spending": "rho",
             **({} if upper is None else {"upper": str(plan.ladder.upper)}),
         }
-        return Release(statistic, value, loss, parameters)
+        if not marks or plan.enough(size):
+            return Release(statistic, value, loss, parameters)
+        rows_enough = smallest(plan.enough, 1) + _SPREADS * plan.size_noise
+        more = would_do(rows_enough, size, plan.size_noise, terms.spending)
+        if delta is not None:  # a rho is not what was asked for
+            more = {"rows": more["rows"]}
+        return Release(statistic, None, loss, parameters | {"needed": more}, reason=TOO_FEW)
 
     request = Request(
         terms.neighbors,
