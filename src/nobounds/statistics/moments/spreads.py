@@ -41,7 +41,7 @@ def variance(data: object, **options: Unpack[SumKeywords]) -> Release:
 
     >>> import random
     >>> variance([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
-    299.9...
+    300.0...
     """
     return _spread("variance", data, options)
 
