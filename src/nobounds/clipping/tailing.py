@@ -140,7 +140,7 @@ class Tailing:
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
         around = search.deviations(view, start, present=True)
-        central = view.at(finite_float(start.center), *float_bounds(search.ladder)) if 0 in around.rungs else 0
+        central = view.at_center(finite_float(start.center), *float_bounds(search.ladder), start.octave or 0)
         *noisy, heap = yield self.rule.decision(around, central, signs, each)
         heap = heap if trusted else 0
         trusted = trusted and any(anchors) and carried(noisy, self.rule.count_noise)

@@ -1,6 +1,6 @@
 """The records of a column as the search for a clip sees them."""
 
-from nobounds.clipping.widths import BITS, DEVIATIONS, FLOOR
+from nobounds.clipping.widths import BITS, DEEPEST, DEVIATIONS, FINEST
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import Outside, totals
@@ -51,25 +51,28 @@ class RecordsView:
         return counts
 
     def deviations(self, center: float, low: float, high: float, all_present: bool, octave: int) -> Histogram:
-        key = Deviation(center, low, high, octave, all_present)
+        return self._deviations(Deviation(center, low, high, octave, all_present)).scaled(0, DEVIATIONS)
+
+    def at_center(self, center: float, low: float, high: float, octave: int) -> int:
+        """How many records do not deviate from the centre at all, by the pass for `deviations` (sensitive)."""
+        counted = self._deviations(Deviation(center, low, high, octave))
+        return int(counted.counts[counted.rungs == 0].sum())
+
+    def _deviations(self, key: Deviation) -> Histogram:
+        """The deviations on the finest rungs."""
         counted = self._seen.get(key)
-        if counted is None and center == 0 and not all_present:
-            counted = self._magnitudes(low, high, octave)
+        if counted is None and key.center == 0 and not key.all_present:
+            counted = self._magnitudes(key.low, key.high, key.octave)
         if counted is None:
-            counted = Histogram.of_deviations(self._records(), key, DEVIATIONS)
+            counted = Histogram.of_deviations(self._records(), key, FINEST)
         self._seen[key] = counted
         return counted
-
-    def at(self, center: float, low: float, high: float) -> int:
-        """How many records do not deviate from the centre at all, kept from `low` to `high` (sensitive)."""
-        n, up_to, from_on = totals(self._records(), Outside(center, upwards=False), Outside(center, upwards=True))
-        return (n if center >= high else up_to) + (n if center <= low else from_on) - n
 
     def _magnitudes(self, low: float, high: float, octave: int) -> Histogram | None:
         """The deviations from 0, from coarse counts if these decide them: their rungs are parts of wider ones then."""
         for ladder, counts in self._counts.items():
             rungs = ladder.map
-            fits = isinstance(rungs, FloatBits) and rungs.bits >= BITS and rungs.floor <= octave + FLOOR
+            fits = isinstance(rungs, FloatBits) and rungs.bits >= BITS and rungs.floor <= octave + DEEPEST
             if fits and float_bounds(ladder) == (low, high):
-                return counts.coarse.scaled(octave, DEVIATIONS)
+                return counts.coarse.scaled(octave, FINEST)
         return None

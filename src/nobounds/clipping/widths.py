@@ -18,6 +18,8 @@ from nobounds.ranks.route import Price
 BITS = 3  # 8 candidates an octave
 FLOOR = -40  # deviations below 2**-40 are treated as 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
+DEEPEST = -80
+FINEST = Ladder.float_bits(BITS, DEEPEST)  # the same rungs, and parts of that of 0, so that its own has hardly more
 
 
 class WidthWalk(NamedTuple):

@@ -29,7 +29,7 @@ from nobounds.engines.streams.local import Local
 from nobounds.groups.key_counts import CountKeys
 from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.mechanisms.decisions import Bits
-from nobounds.release.words import NONE_SEEN
+from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.tables.by_group.key_choice import KEY_SHARE
 
 RNG = np.random.default_rng(11)
@@ -71,7 +71,7 @@ class TestPublicKeys:
         assert (release.by, release.statistic) == (("region",), asked.split()[0])
         assert all(map(math.isfinite, release.values.compressed() if np.ma.isMA(release.values) else release.values))
         if asked in ("sum", "mean"):
-            assert release.reasons[2] == NONE_SEEN
+            assert release.reasons[2] in (NONE_SEEN, TOO_FEW)  # by a noisy count
             assert release["nowhere"] is None
             assert release["north"] is not None
             assert np.all(np.abs(release.counts - STATISTICS["count"](by_region(), epsilon=SURE).values) < 200)
