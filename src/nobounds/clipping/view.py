@@ -1,6 +1,6 @@
 """The records of a column as the search for a clip sees them."""
 
-from nobounds.clipping.widths import BITS, DEEPEST, DEVIATIONS, FINEST
+from nobounds.clipping.widths import BITS, DEVIATIONS, FINEST, FLOOR
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import Outside, totals
@@ -72,7 +72,7 @@ class RecordsView:
         """The deviations from 0, from coarse counts if these decide them: their rungs are parts of wider ones then."""
         for ladder, counts in self._counts.items():
             rungs = ladder.map
-            fits = isinstance(rungs, FloatBits) and rungs.bits >= BITS and rungs.floor <= octave + DEEPEST
+            fits = isinstance(rungs, FloatBits) and rungs.bits >= BITS and rungs.floor <= octave + FLOOR
             if fits and float_bounds(ladder) == (low, high):
                 return counts.coarse.scaled(octave, FINEST)
         return None

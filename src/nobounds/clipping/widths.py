@@ -18,8 +18,7 @@ from nobounds.ranks.route import Price
 BITS = 3  # 8 candidates an octave
 FLOOR = -40  # deviations below 2**-40 are treated as 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
-DEEPEST = -80
-FINEST = Ladder.float_bits(BITS, DEEPEST)  # the same rungs, and parts of that of 0, so that its own has hardly more
+FINEST = Ladder.float_bits(BITS, -1000)  # the same rungs, and parts of that of 0: its own holds nothing else
 
 
 class WidthWalk(NamedTuple):
