@@ -27,7 +27,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
     return f"""# Accuracy near 0 and far from it
 
 `nobounds` beside methods that get no bounds either, on synthetic families that lie `offset` spreads from 0. Made by
-`make accuracy`, with 400 repetitions for each cell that is not by exact law. Every cell, whoever wins it, is in
+`make accuracy`, with 400 repetitions for each cell that is not by exact law. Every cell, won or lost, is in
 [a table of its own]({EVERY}). [Another page](missed.md) says why bars are missed, and what was measured besides.
 
 {_ABOUT}

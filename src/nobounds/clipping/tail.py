@@ -112,7 +112,7 @@ def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
 
 
 def stands_out(noisy: Sequence[int], noise: CountNoise, deviations: float) -> bool:
-    """Whether all counts around the clip together are so many standard deviations of their noise."""
+    """Whether all counts around the clip together are this many standard deviations of their noise."""
     sides = [noisy[k : k + CELLS] for k in range(0, len(noisy), CELLS)]
     near = sum(sum(side[:CARRYING]) for side in sides)
     return near >= deviations * noise.deviation(CARRYING * len(sides))

@@ -96,7 +96,7 @@ def _vector(statistic: str, data: object, options: Any) -> Release:
             return Release(statistic, value, loss, parameters)
         rows_enough = smallest(plan.enough, 1) + _SPREADS * plan.size_noise
         more = would_do(rows_enough, size, plan.size_noise, terms.spending)
-        if delta is not None:  # a rho is not what was asked for
+        if delta is not None:  # a rho is not what the user gave
             more = {"rows": more["rows"]}
         return Release(statistic, None, loss, parameters | {"needed": more}, reason=TOO_FEW)
 
