@@ -57,10 +57,8 @@ FENCES = 4  # deviations of the quartiles from the median, at which the mean is 
 # Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats.
 # They say what lies beyond the clip, and with few nats that makes an interval wider than the noise does.
 MOST_TAIL, LEAST_TAIL, OCTAVES = Fraction(3, 5), Fraction(1, 5), 60
-# For the same reason a clip is chosen as if noise were smaller, by the nats of the mean below SURE; and the law of what
-# lies beyond is known so badly that intervals of 95% are those of a smaller chance (benchmarks/coverage/describe.py).
+# For the same reason a clip is chosen as if noise were smaller, by the nats of the mean below SURE.
 SURE, MOST_WIDENED = 400, 4
-FAILS = 0.03
 OUTSIDE = 7  # records outside, over eps2, that halt a walk to an extreme: with fewer it runs away ten times as often
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
@@ -382,7 +380,7 @@ class _Job:
         value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
         bar = Fraction(average.half_interval(CHANCE)) * lattice.step
         values: dict[str, float | None] = {"mean": finite_float(value)}
-        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)), FAILS)}
+        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)))}
         if "std" in self.parts:
             squared = replace(rule, epsilon=plan.epsilon(self.parts["std"]))
             spread = yield from variance(self.data.chunks, squared, lattice, average)
