@@ -52,9 +52,8 @@ def _ends(question: Question, route: OneRoute, position: int, value: float) -> t
     A walk counts at its first rung all that lies behind it, and at its last one all that lies ahead: so do these ends.
     """
     at = route.start + (position if route.up else -position)
-    ends = sorted(
-        edge(question.ladder, route.placed, at, side) for side in (0, 1)
-    )  # in this order if no number is on it
+    # A rung may hold no number: then the one beyond its upper edge comes first.
+    ends = sorted(edge(question.ladder, route.placed, at, side) for side in (0, 1))
     if isinstance(route, Route):
         for side, place in enumerate((route.start, route.stop) if route.up else (route.stop, route.start)):
             if at == place:
