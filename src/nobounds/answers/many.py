@@ -1,0 +1,91 @@
+"""Several quantiles: the middle one by a cut, and then each half of the records by itself (docs/proofs/halving.md).
+
+Under add-remove a record lies in one slice only, so the costs along a path add up and those beside it do not. Under swap
+a record leaves one slice and enters another: each path costs at most half, so both together no more than the whole.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from nobounds.accounting.cost import Cost
+from nobounds.answers.spent import Part, bought_size
+from nobounds.counting.order import Order
+from nobounds.mechanisms.cut import Cut, Slice
+from nobounds.mechanisms.decisions import Together
+from nobounds.programs.program import Program
+
+
+@dataclass(frozen=True)
+class Several:
+    """The keys of quantiles in the order of their ranks, or None, a noisy number of records, and what each part cost."""
+
+    values: tuple[int | None, ...]
+    size: int | None
+    parts: dict[str, Cost]
+
+
+def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, rows: int | None, nullable: bool) -> Program[Several]:
+    """The quantiles of these ranks, which rise; a later one is never smaller."""
+    size, spent, left = yield from bought_size(order, whole, rows, nullable)
+    parts = {"size": spent.cost} if spent.amount else {}
+    if size is None:
+        return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})
+    values = yield from _halved(order, qs, left)
+    return Several(tuple(values), size, parts | {"quantiles": left.cost})
+
+
+class Node(NamedTuple):
+    """The ranks from place `low` to before `high` in the list, for a slice with the parts `start` to `stop` of all records."""
+
+    piece: Slice
+    low: int
+    high: int
+    start: Fraction
+    stop: Fraction
+
+
+def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[int]]:
+    """The quantiles, level by level: the slices of a level are disjoint, and cost together what one of them does."""
+    each = own.of(Fraction(1, _levels(len(qs))))
+    values = [0] * len(qs)
+    nodes = [Node(Slice(0, order.total, *order.line.ends), 0, len(qs), Fraction(0), Fraction(1))]
+    while nodes:
+        middles = [_middle(node, qs) for node in nodes]
+        inside = [(qs[k] - node.start) / (node.stop - node.start) for node, k in zip(nodes, middles, strict=True)]
+        cuts = tuple(
+            Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost) for node, q in zip(nodes, inside, strict=True)
+        )
+        drawn = yield Together(cuts, lambda: each.cost)
+        halves = []
+        for node, middle, (key, cut) in zip(nodes, middles, drawn, strict=True):
+            values[middle] = key
+            below = Node(node.piece.below(key, cut), node.low, middle, node.start, qs[middle])
+            above = Node(node.piece.above(key, cut), middle + 1, node.high, qs[middle], node.stop)
+            halves += [half for half in (below, above) if half.low < half.high]
+        nodes = halves
+    return values
+
+
+def cut_rate(each: Part, q: Fraction) -> Fraction:
+    """The rate of a cut, of which one record changes one under add-remove.
+
+    Under swap it changes this one, or two after an earlier cut: the slice that it leaves, and the one that it enters.
+    """
+    if each.neighbors == "add-remove":
+        return each.rate(q)
+    return min(each.rate(q), Part(each.amount / 2, each.zcdp, "add-remove").rate(q))
+
+
+def _levels(many: int) -> int:
+    """The levels of a tree of so many quantiles."""
+    return math.ceil(math.log2(many + 1))
+
+
+def _middle(node: Node, qs: tuple[Fraction, ...]) -> int:
+    """The quantile nearest to the middle of the slice among those that leave both halves a level less."""
+    many, half = node.high - node.low, (node.start + node.stop) / 2
+    levels = _levels(many)
+    balanced = (k for k in range(many) if max(_levels(k), _levels(many - 1 - k)) < levels)
+    return min((node.low + k for k in balanced), key=lambda k: abs(qs[k] - half))

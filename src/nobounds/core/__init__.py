@@ -1,0 +1,1 @@
+"""Numbers alone: what is public before any data are read."""
