@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost
-from nobounds.answers.spent import Part, bought_size
+from nobounds.answers.spent import Known, Part, bought_size
 from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
@@ -26,9 +26,9 @@ class Several:
     parts: dict[str, Cost]
 
 
-def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, rows: int | None, nullable: bool) -> Program[Several]:
+def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known) -> Program[Several]:
     """The quantiles of these ranks, which rise; a later one is never smaller."""
-    size, spent, left = yield from bought_size(order, whole, rows, nullable)
+    size, spent, left = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})

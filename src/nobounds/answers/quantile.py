@@ -15,7 +15,7 @@ from functools import partial
 from statistics import NormalDist
 
 from nobounds.accounting.cost import Cost
-from nobounds.answers.spent import Part, bought_center, bought_size
+from nobounds.answers.spent import Known, Part, bought_center, bought_size
 from nobounds.core.prior import float_of, key_of
 from nobounds.counting.order import Order
 from nobounds.mechanisms.choice import Choice, choice_cost
@@ -50,10 +50,10 @@ class Bracket:
 
 
 def quantile(
-    order: Order, q: Fraction, whole: Part, rows: int | None, nullable: bool, wanted: Wanted | None
+    order: Order, q: Fraction, whole: Part, known: Known, wanted: Wanted | None
 ) -> Program[Bracket]:
     """The key of a quantile, and those of the ends of its interval; an end that is not known is None."""
-    size, spent, left = yield from bought_size(order, whole, rows, nullable)
+    size, spent, left = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Bracket(None, (None, None) if wanted else None, size, parts | {"number": left.cost})
@@ -102,6 +102,8 @@ def end_look(
     if tail <= 0:
         return None
     eps = own.walk(tail, True)
+    if tail * size * eps[1] < SURE:  # such an end would mostly lie among empty numbers far out
+        return None
     ticks = many * float(eps[1])
 
     def look(order: Order, value: int) -> Program[int | None]:
@@ -153,10 +155,10 @@ def roundest(one: int, other: int) -> int:
 
 
 def extremes(
-    order: Order, qs: tuple[Fraction, ...], whole: Part, rows: int | None, nullable: bool, level: Fraction | None
+    order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known, level: Fraction | None
 ) -> Program[list[Bracket]]:
     """Extremes in equal parts, about one centre; with a level each has an inner end that it lies beyond."""
-    size, spent, left = yield from bought_size(order, whole, rows, nullable)
+    size, spent, left = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return [Bracket(None, (None, None) if level else None, size, parts | {"number": left.cost}) for _ in qs]

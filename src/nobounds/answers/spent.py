@@ -6,7 +6,8 @@ Shares of a part are shares of its amount, of epsilon as of rho.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure
 from nobounds.accounting.loss import Neighbors
@@ -142,27 +143,34 @@ def _down(x: float) -> Fraction:
     return Fraction(math.floor(x * 2**_BITS), 2**_BITS)
 
 
-def bought_size(order: Order, whole: Part, rows: int | None, nullable: bool, share: Fraction = SIZE) -> Program[tuple[int | None, Part, Part]]:
-    """A noisy number of records, what it cost and what is left; None where it may be nothing but noise.
+class Known(NamedTuple):
+    """What is public, or paid for already, about the number of records.
 
-    rows: under swap the public number of rows, which is that of records if none can be missing.
+    rows: under swap the number of rows. size: the number of records as the user states it, or a noisy one.
     """
-    nothing = whole.of(Fraction(0))
-    if rows is not None and not nullable:
-        return (rows or None), nothing, whole
-    parts = []
+
+    rows: int | None
+    nullable: bool
+    size: int | None = None
+
+
+def bought_size(
+    order: Order, whole: Part, known: Known, share: Fraction = SIZE
+) -> Program[tuple[int | None, Part, Part]]:
+    """A noisy number of records, what it cost and what is left; None where it may be nothing but noise."""
+    rows = known.rows
+    if known.size is not None or (rows is not None and not known.nullable):
+        return (known.size or rows or None), whole.of(Fraction(0)), whole
+    left = whole
     for each in (share, SECOND_SIZE):
         part = whole.of(each)
-        parts.append(part)
+        left = left.less(part)
         noise = part.additive
-        cost = noise.cost if whole.zcdp or rows is None else lambda noise=noise: added_only(noise.epsilon)
-        noisy: int = yield Noisy(order.total, noise, cost)  # type: ignore[arg-type]
+        cost = partial(added_only, noise.epsilon) if rows is not None and not whole.zcdp else noise.cost
+        noisy: int = yield Noisy(order.total, noise, cost)
         if noisy >= NOTHING * noise.scale(1):
-            size = noisy if rows is None else min(noisy, rows)
-            left = whole.less(*parts)
-            return size, Part(whole.amount - left.amount, whole.zcdp, whole.neighbors), left
-    left = whole.less(*parts)
-    return None, Part(whole.amount - left.amount, whole.zcdp, whole.neighbors), left
+            return (noisy if rows is None else min(noisy, rows)), whole.less(left), left
+    return None, whole.less(left), left
 
 
 def bought_center(order: Order, size: int, left: Part, q: Fraction = Fraction(1, 2)) -> Program[tuple[int, Part]]:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.accounting.cost import Cost
-from nobounds.answers.spent import Part, bought_center, bought_size
+from nobounds.answers.spent import Known, Part, bought_center, bought_size
 from nobounds.arrays import Ints
 from nobounds.counting.classes import Classes
 from nobounds.counting.lattice import Lattice, steps_total
@@ -93,17 +93,17 @@ def clipped(
     order: Order,
     records: Records,
     whole: Part,
-    rows: int | None,
-    nullable: bool,
+    known: Known,
     *,
     centered: bool,
     integral: bool,
+    unit: Fraction,
     level: float,
 ) -> Program[Clipped]:
     """The noisy sum of clipped deviations; of a sum under add-remove they are from 0."""
     line = order.line
     share = SIZE if centered else SIZE / 2
-    size, spent, left = yield from bought_size(order, whole, rows, nullable, share)
+    size, spent, left = yield from bought_size(order, whole, known, share)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         nothing = Fraction(0)
@@ -113,20 +113,20 @@ def clipped(
     if centered:
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
-    unit = 1 if line.unit is None else line.unit
+    step = 1.0 if line.unit is None else float(line.unit)  # of distances
     center = line.number(key) if centered else Fraction(0)
     own = left.of(min(max(Fraction(START_NATS * left.twice) / (size * left.epsilon), LEAST_START), MOST_START))
     start = yield from _start(order, key, own)
     parts["start"], left = own.cost, left.less(own)
     own = left.of(COUNTS)
-    shells = yield from _shells(order, records, float(center), float(unit) * start, own)
+    shells = yield from _shells(order, records, float(center), step * start, own)
     parts["shells"], left = own.cost, left.less(own)
-    loudest = clip_of(shells, float(unit) * start)
+    loudest = clip_of(shells, step * start)
     reach = Fraction(shells.edges[loudest - 1]) if loudest else Fraction(0)
     low, high = center - reach, center + reach
     low = low if line.lower is None else min(max(low, line.lower), center)
     high = high if line.upper is None else max(min(high, line.upper), center)
-    lattice = Lattice.of(low, high, integral)
+    lattice = Lattice.of(low, high, integral, unit)
     zero = round(center / lattice.step)
     count, steps = steps_total(records(), lattice)
     most = max(abs(lattice.low - zero), abs(lattice.low + lattice.width - zero), 1)

@@ -7,7 +7,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
 from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import check_rank
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 
 def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:

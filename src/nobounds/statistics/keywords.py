@@ -6,6 +6,7 @@ and in its help, as if they were written out.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import wraps
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
@@ -19,6 +20,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.noise.discrete import Noise as Noise
 from nobounds.noise.source import Rng
 from nobounds.ranks.intervals.interval import Of as Of
+from nobounds.ranks.intervals.interval import Wanted
 from nobounds.ranks.problem import Method as Method
 
 Keys: TypeAlias = Iterable[Any] | Literal["enum"]
@@ -178,7 +180,15 @@ class ValueKeywords(Valued, Budgeted, total=False):
 
 
 class SumKeywords(Bounded, Budgeted, total=False):
-    """The keywords of `sum` and `mean`."""
+    """The keywords of `sum`."""
+
+    interval: Number | None
+
+
+class MeanKeywords(SumKeywords, total=False):
+    """The keywords of `mean`."""
+
+    of: Of
 
 
 class QuantileKeywords(Searched, Budgeted, total=False):
@@ -236,7 +246,7 @@ MEANINGS = {
     "ladder": "candidates of your own, instead of `beta` and `resolution`.",
     "method": '"auto" takes the best by public facts and the noisy size; "walk" is AboveThreshold, "flip" '
     'permute-and-flip, "exponential" the exponential mechanism; with too few records for these, the walk is taken.',
-    "interval": "the level of an interval around the answer, 0.95 say; it is part of the same epsilon.",
+    "interval": "the level of the interval around the answer; None asks for none.",
     "of": 'what the interval is for: "population", of which the rows are a sample, or "sample", the rows themselves.',
     "guarantee": "True gives an interval that holds for every data set, by proven bounds; it is wider.",
     "ranks": "True spends a tenth of epsilon on the percentiles of the answer, in `parameters`.",
@@ -254,6 +264,26 @@ _ELSEWHERE = {  # what newcomers look for here
 }
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+INTERVAL = Fraction(19, 20)  # the level of intervals unless another is asked for, or none
+EXPERT = ("method", "noise", "beta", "ladder", "ranks", "guarantee")  # settings of walks, and of guaranteed intervals
+
+
+def default_of(options: Mapping[str, Any], name: str) -> Any:
+    """What a keyword says, or its default."""
+    return options.get(name, DEFAULTS.get(name))
+
+
+def level_of(options: Mapping[str, Any]) -> Fraction | None:
+    """The level of the interval that is asked for, checked; None for none."""
+    given = options.get("interval", INTERVAL)
+    return None if given is None else Wanted.checked(given, default_of(options, "of"), False).level
+
+
+def is_expert(options: Mapping[str, Any]) -> bool:
+    """Whether a quantile is asked for by expert settings."""
+    return any(default_of(options, name) != DEFAULTS.get(name) for name in EXPERT)
 
 
 def spelled_out(function: F) -> F:

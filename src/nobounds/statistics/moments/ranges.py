@@ -23,7 +23,7 @@ from nobounds.ranks.view import View
 from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import RangeKeywords, flag, spelled_out, terms_of
-from nobounds.statistics.quantiles import described, marked, stated_rows, wanted_of, with_interval
+from nobounds.statistics.searched import described, marked, stated_rows, wanted_of, with_interval
 from nobounds.values import dataclass
 
 QUARTILES = (Fraction(1, 4), Fraction(3, 4))

@@ -36,7 +36,7 @@ from nobounds.ranks.question import Question
 from nobounds.release.answer import may_wait
 from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
-from nobounds.statistics.quantiles import described
+from nobounds.statistics.searched import described
 from nobounds.tables.by_group.key_choice import KeyChoice
 from nobounds.values import dataclass
 

@@ -39,7 +39,8 @@ from nobounds.statistics.keywords import (
     spelled_out,
     stated_of,
 )
-from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
+from nobounds.statistics.quantiles import bounds, quantiles
+from nobounds.statistics.searched import wanted_of
 from nobounds.statistics.split import RANKS
 from nobounds.tables.by_group.agg import LEARNING
 from nobounds.tables.by_group.answers import Learned

@@ -19,7 +19,7 @@ from nobounds.ranks.route import Route
 from nobounds.ranks.view import walk_of
 from nobounds.research.baselines import emq_law
 from nobounds.research.paper.work import Result, Task
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 ROWS, Q, UPPERS = 60, Fraction(9, 10), (20.0, 10.0)
 EDGES = np.linspace(0, 20, 401)  # of the bins of the densities, each 1/20 wide

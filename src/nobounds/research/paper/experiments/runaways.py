@@ -18,7 +18,7 @@ from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.route import Route
 from nobounds.ranks.view import walk_of
 from nobounds.research.paper.work import Result, Task
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 ROWS = 1000
 FACTORS = tuple(float(f) for f in np.geomspace(1.0, 1e4, 33))
