@@ -185,6 +185,10 @@ def test_a_table_under_two_names_is_one_table(tmp_path):
     for tables in ({"a": TAXIS, "b": TAXIS}, {name: tmp_path / f"{name}.parquet" for name in "ab"}):
         with pytest.raises(ValueError, match="self-join"):
             nb.sql(join, tables, epsilon=1, public_tables=["b"])
+    named = join.replace("from a join b", "from 'a.parquet' a join 'b.parquet' b")
+    for tables in ({}, {"c": tmp_path / "a.parquet"}, duckdb.connect()):
+        with pytest.raises(ValueError, match="self-join"):
+            nb.sql(named, tables, folder=tmp_path, epsilon=1, public_tables=["b.parquet"])
 
 
 VIEWS = {

@@ -6,6 +6,7 @@ A method imports the statistic that it is for: a process that asks for one loads
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from nobounds.accounting.loss import Neighbors
@@ -105,6 +106,7 @@ class Table(SharedOnly):
         query: str,
         *,
         rows_of: str = SOURCE,
+        folder: str | PathLike[str] | None = None,
         unit: str | None = None,
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
@@ -116,6 +118,7 @@ class Table(SharedOnly):
 
         The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
         the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.
+        folder: where the files are that the query may name in quotes; without it there are none.
         rows_of: "result" lets the database run any select, with joins, aggregates or functions of its own. Privacy is
         then for one row of the result, or for the rows of a unit in it, whatever a person or a row of the tables
         underneath can change of them; releases say so by `parameters["rows_of"]`. So do those of lazy frames,
@@ -123,7 +126,7 @@ class Table(SharedOnly):
         """
         from nobounds.tables.sql.query import query_stream
 
-        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap")
+        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap", folder=folder)
         return cls(
             stream,
             unit=unit,
