@@ -165,6 +165,18 @@ def test_what_only_looks_odd_is_answered_as_the_table_itself(statement):
         assert release.value == expected["mean(fare)"].value and answers.loss == expected.loss
 
 
+@pytest.mark.parametrize("more", ["; else drop table taxis", ";; else", "; select 1", "; drop table taxis", "; end"])
+def test_nothing_follows_a_statement(more):
+    """What comes after a semicolon is refused, also where the parser reads it as no statement and drops it."""
+    statement, purse = "select private_mean(fare) from taxis", Purse()
+    with pytest.raises(ValueError, match=r"one select|cannot|nobounds can read"):
+        nb.sql(f"{statement}{more}", in_memory(), epsilon=1, budget=purse)
+    for expression in (f"fare > 3{more}", f"fare > 3){more}", f"fare > 3){more} (true"):
+        with pytest.raises(ValueError, match="expression"):
+            nb.Table(TAXIS, budget=purse).where(expression)
+    assert not purse.charged
+
+
 def test_a_statement_cannot_choose_another_unit():
     """The unit is a column of the table itself, whatever the statement calls by its name."""
     renamed = "select private_mean(fare) from (select fare, zone as rider from taxis) t"

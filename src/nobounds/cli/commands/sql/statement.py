@@ -80,7 +80,7 @@ def sql(
         str,
         typer.Argument(
             metavar="STATEMENT",
-            help="A select of private statistics, such as private_mean(income), from a table, or from a file in quotes.",
+            help="A select of private statistics, such as private_mean(income), from a table, or a file in quotes.",
             show_default=False,
         ),
     ],
