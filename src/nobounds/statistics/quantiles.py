@@ -24,7 +24,7 @@ from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
 from nobounds.release.answer import later
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Several, Single
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
@@ -49,7 +49,7 @@ ASSUMED = {
 
 
 @spelled_out
-def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Release:
+def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Single:
     """A private q-quantile of data whose bounds nobody knows.
 
     With too few rows for the epsilon (fewer than about 120 / epsilon for a median, more for a tail) it is not answered:
@@ -69,7 +69,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
 
 
 @spelled_out
-def median(data: object, **options: Unpack[QuantileKeywords]) -> Release:
+def median(data: object, **options: Unpack[QuantileKeywords]) -> Single:
     """A private median: `quantile` at 1/2, with the same keywords.
 
     >>> import random
@@ -113,7 +113,7 @@ def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Rel
 
 
 @spelled_out
-def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeywords]) -> Release:
+def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeywords]) -> Several:
     """Private quantiles for one total epsilon or rho, in the order given.
 
     A larger q never has a smaller answer. One q is answered as `quantile` does; m of them cost as much as
@@ -149,7 +149,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 
 
 @spelled_out
-def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Single:
     """A private maximum, by a walk up.
 
     `interval=0.95` gives the value that it is at least, in `.interval`, for the same epsilon: that holds for every data
@@ -163,7 +163,7 @@ def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 
 
 @spelled_out
-def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Single:
     """A private minimum: it has the distribution of minus the maximum of the negated data.
 
     `interval=0.95` gives the value that it is at most.
@@ -172,7 +172,7 @@ def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 
 
 @spelled_out
-def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Several:
     """A private (minimum, maximum) for one total epsilon.
 
     `interval=0.95` gives what the minimum is at most, and the maximum at least; both hold together.

@@ -28,7 +28,7 @@ from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Single
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
@@ -37,7 +37,7 @@ from nobounds.values import dataclass
 
 
 @spelled_out
-def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
+def sum(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private sum of data whose bounds nobody knows.
 
     The release states the clip, the scale of the noise, and in `interval` a 95% interval for the sum of the sample: for
@@ -53,7 +53,7 @@ def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
 
 
 @spelled_out
-def mean(data: object, **options: Unpack[SumKeywords]) -> Release:
+def mean(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private mean of data whose bounds nobody knows; the release is like that of `sum`.
 
     >>> import random
@@ -64,7 +64,7 @@ def mean(data: object, **options: Unpack[SumKeywords]) -> Release:
 
 
 @spelled_out
-def count(data: object, **options: Unpack[CountKeywords]) -> Release:
+def count(data: object, **options: Unpack[CountKeywords]) -> Single:
     """A private number of records that are not missing; under swap it is public if none can be missing.
 
     >>> import random
