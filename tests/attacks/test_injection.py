@@ -229,6 +229,20 @@ def test_no_statement_names_a_file_without_a_folder(name, linked):
         nb.Table.sql(connection, "select * from t", rows_of="result", folder=linked)
 
 
+class Driver:
+    """DuckDB behind a driver that nobounds does not know."""
+
+    def cursor(self):
+        return duckdb.connect()
+
+
+@pytest.mark.parametrize("name", ["'p0.parquet'", "'p*'", "p0.parquet", '"s3://b"."a.parquet"', "'./p0'", "'p0.csv'"])
+def test_no_unknown_driver_is_given_the_name_of_a_file(name, linked):
+    """Its catalogue is not read, so a name that could be one of a file is no table, whatever is declared."""
+    with pytest.raises(ValueError, match="no table"):
+        nb.sql(COUNT.format(name), Driver(), rows_of="result", epsilon=1)
+
+
 def test_tables_of_a_database_may_be_called_like_files(linked):
     """What the catalogue lists is a table, and DuckDB opens no file for it."""
     connection = duckdb.connect()

@@ -34,8 +34,8 @@ class Release(Answer, Generic[V]):
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
     statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors. What
-    is not answered is None. Of a column of dates, times, durations or decimals, answers are such values; type
-    checkers are told of numbers alone.
+    is not answered is None. Of a column of dates, times, durations or decimals, answers are such values, where
+    type checkers see numbers.
     loss: what it cost, a `PrivacyLoss`.
     parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
     the rows are those of a query's result, and not of a table as it is stored. `where` is the condition on the rows,

@@ -7,10 +7,11 @@ import re
 from contextlib import closing
 from typing import Any
 
-from nobounds.engines.files.formats import file_hint
+from nobounds.engines.files.formats import file_hint, is_name
 from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
 from nobounds.engines.sql.database import is_instance, turn_of
 from nobounds.engines.sql.duck import quoted
+from nobounds.engines.sql.files import FILE
 from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
 from nobounds.expressions.statements.relation import Definition, Named
@@ -108,6 +109,8 @@ def _in_turn(connection: Any, name: Named, declared: bool) -> Listed | Definitio
         )
     if not declared:
         raise ValueError(f"the catalogue of this database cannot tell whether {name} is a table or a view; {DECLARE}")
+    if is_name(str(name)) or any(map(FILE.search, name.parts)):  # which DuckDB behind another driver would open
+        raise _unknown(name)
     return Listed(".".join(map(quoted, name.parts)), result=True)
 
 

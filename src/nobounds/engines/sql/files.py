@@ -17,7 +17,7 @@ _READING = re.compile(r"read_\w+|parquet_\w+|\w+_scan|glob|st_read\w*|iceberg_\w
 _CSV = re.compile(r".*\.[ct]sv(\.gz|\.bz2|\.zst)?", re.IGNORECASE | re.DOTALL)
 _GUESSED = re.compile(r".*\.([ct]sv|json|jsonl|ndjson|xlsx)\b.*", re.IGNORECASE | re.DOTALL)
 _PARQUET = re.compile(r".*\.parquet", re.IGNORECASE | re.DOTALL)
-_FILE = re.compile(r"[./\\:*?\[]")  # in no name of a variable
+FILE = re.compile(r"[./\\:*?\[]")  # in names of files, and in those of few tables
 _TABLES = """
     select lower(database_name), lower(schema_name) from duckdb_tables() where lower(table_name) = {0}
     union all select lower(database_name), lower(schema_name) from duckdb_views() where lower(view_name) = {0}
@@ -45,7 +45,7 @@ def files_named(connection: Any, query: str) -> list[str]:
             continue
         parts = [node.get(part, "") for part in ("catalog_name", "schema_name", "table_name")]
         name = ".".join(filter(None, parts))
-        if not _FILE.search(name) or _is_listed(connection, parts):
+        if not FILE.search(name) or _is_listed(connection, parts):
             continue
         if _CSV.fullmatch(name) and not any(parts[:2]):
             names[name] = None
