@@ -146,11 +146,13 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_LATER[name]), name)
-    return value
+if not TYPE_CHECKING:  # for type checkers there are the names above and no others
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_LATER[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

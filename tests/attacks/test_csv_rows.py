@@ -146,7 +146,7 @@ def command(tmp_path, monkeypatch):
     (tmp_path / "A.csv").write_text("x,y\n" + "1,2\n" * 900)
 
     def run(*words):
-        return CliRunner().invoke(app, [*words, "--epsilon", "9"]).output
+        return CliRunner().invoke(app, [*words, "--folder", ".", "--epsilon", "9"]).output
 
     return run
 

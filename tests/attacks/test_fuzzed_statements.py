@@ -6,6 +6,7 @@ import re
 from datetime import date
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -32,9 +33,30 @@ COLUMNS = {
     "k": (pa.timestamp("s"), [0, 2**62, -(2**62), None]),
     "c": (pa.decimal128(38, 2), [Decimal("9" * 36 + ".99"), Decimal("-0.01"), None]),
     "t": (pa.time64("us"), [0, 86_399_999_999, None]),
+    "n": (pa.decimal128(38, 0), [Decimal("9" * 38), Decimal(-1), None]),
+    "o": (pa.decimal128(38, 38), [Decimal("0." + "9" * 38), Decimal(0), None]),
+    "p": (pa.decimal256(20, 3), [Decimal("9" * 17 + ".999"), None]),
+    "q": (pa.decimal32(7, 7), [Decimal("0.9999999"), None]),
+    "r": (pa.decimal64(18, 2), [Decimal("9" * 16 + ".99"), None]),
+    "l": (pa.date64(), [date.min, date.max, None]),
+    "u": (pa.time32("s"), [0, 86_399, None]),
+    "v": (pa.duration("ns"), [0, 2**63 - 1, None]),
+    "g": (pa.large_string(), ["", "1", "2024-02-29", None]),
 }
 CONSTANTS = ["0", "-1", "1.5", "1e308", "1e400", "1e-400", "9223372036854775807", "9223372036854775808", "9" * 40]
-CONSTANTS += ["'1'", "'x'", "''", "'NaN'", "'2024-02-29'", "'9999-12-31'", "'0001-01-01'", "'1677-01-01'", "'12:00'"]
+CONSTANTS += [
+    "0." + "0" * 37 + "1",
+    "1" * 38,
+    "'1'",
+    "'x'",
+    "''",
+    "'NaN'",
+    "'2024-02-29'",
+    "'9999-12-31'",
+    "'0001-01-01'",
+    "'1677-01-01'",
+    "'12:00'",
+]
 CONSTANTS += ["date '9999-12-31'", "timestamp '0001-01-01'", "timestamptz '0001-01-01 00:00:00+14:00'", "null", "true"]
 CONSTANTS += ["timestamptz '9999-12-31 23:59:59-12:00'", "time '23:59:59.999999'", "'\ud800'", "'a\0b'", "'\u0663'"]
 
@@ -46,7 +68,24 @@ def table(rows):
     )
 
 
+def raw(kind, rng, rows):
+    """An array of a type whose buffers hold any bytes, as those of a library that keeps no promise may."""
+    valid = pa.py_buffer(rng.randbytes(rows))
+    if kind in (pa.string(), pa.large_string()):
+        width = 4 if kind == pa.string() else 8
+        ends = b"".join((3 * k).to_bytes(width, "little") for k in range(rows + 1))
+        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(ends), pa.py_buffer(rng.randbytes(3 * rows))])
+    return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(rng.randbytes(kind.bit_width * rows))])
+
+
+def unkept(seed):
+    """A table of the same types, with a decimal of too many digits, text that is not UTF-8, times beyond the day."""
+    rng = random.Random(seed)
+    return pa.table({name: raw(kind, rng, 60) for name, (kind, _) in COLUMNS.items()})
+
+
 TABLES = [table([]), table(range(1)), table(range(120)), pa.table({n: pa.nulls(3, k) for n, (k, _) in COLUMNS.items()})]
+TABLES += [unkept(seed) for seed in range(3)]
 
 
 def drawn(rng, depth):
@@ -83,7 +122,7 @@ def outcome(expression, filtered, rows):
 @pytest.mark.medium
 @pytest.mark.parametrize("seed", range(4))
 def test_an_expression_fails_before_rows_are_read_or_not_at_all(seed):
-    """With the same words for no row, one row, hostile rows and nulls."""
+    """With the same words for no row, one row, hostile rows, nulls, and bytes that no value of their type has."""
     rng, answered = random.Random(seed), 0
     for _ in range(150):
         expression, filtered = drawn(rng, 3), rng.random() < 0.5
@@ -91,6 +130,31 @@ def test_an_expression_fails_before_rows_are_read_or_not_at_all(seed):
         assert others == [first] * len(others), expression
         answered += first is None
     assert answered > 10  # not only errors
+
+
+TINY = f"0.{'0' * 37}1"  # with 38 places, so that 39 digits beside it are more than the widest type has
+CALLS = [
+    lambda table: table.where(f"h > {TINY}").count(epsilon=1),
+    lambda table: table.where("h > d").mean("x", epsilon=1),
+    lambda table: table.proportion(f"h in ({TINY}, 1)", epsilon=1),
+    lambda table: table.with_columns(y=f"case when h < {TINY} then 1 else x end").mean("y", epsilon=1),
+]
+
+
+@pytest.mark.parametrize("row", ["7", "1" + "0" * 38, f"{2**127 - 1}", f"-{2**127 - 1}"])
+def test_no_integer_of_duckdb_makes_an_expression_fail(row):
+    """DuckDB calls integers of 39 digits decimals of 38, and an expression has an answer whatever they are."""
+    connection = duckdb.connect()
+    connection.execute(
+        "create table t as select i::hugeint as h, 0.5::decimal(38, 38) as d, i as x from range(999) r(i)"
+    )
+    connection.execute(f"insert into t values ({row}, 0.5, 1)")
+    for call in CALLS:
+        assert call(nb.Table.sql(connection, "select * from t")).value is not None
+    for condition in ("h > d", f"h > {TINY}"):
+        nb.sql(f"select private_count() from t where {condition}", connection, epsilon=1)
+    is_null = nb.Table.sql(connection, "select * from t").where("h is null").count(epsilon=1e6)
+    assert is_null.value == (len(row.lstrip("-")) > 38)  # what has no place in the type is missing
 
 
 def test_half_a_surrogate_pair_is_refused_before_rows_are_read():

@@ -1,5 +1,6 @@
 """SQL and paths in names, keys, units and file names: all of them are data, and none is run, globbed or fetched."""
 
+import json
 import os
 import random
 import socket
@@ -139,6 +140,129 @@ def test_no_address_is_fetched(address, offline, monkeypatch):
             nb.Table(data)
         assert "no file is named" in str(caught.value)
     assert not offline and not opened
+
+
+COUNT = "select private_count() from {}"
+ROWS_OF = "select x from {}"
+
+
+def doors(name, folder):
+    """Every way in which a statement may name a table, as a call that gives its number of rows."""
+    where = {} if folder is None else {"folder": folder}
+    option = [] if folder is None else ["--folder", folder]
+    quoted = "'" + name.replace("'", "''") + "'"
+    exact = {"epsilon": 1e6}
+
+    def said(done):
+        if done.exit_code:
+            raise ValueError(done.stderr)
+        return float(json.loads(done.stdout)["answers"]["count()"]["value"])
+
+    def shown(*more):
+        done = run("count", "--sql", ROWS_OF.format(quoted), *option, *more, "--epsilon", "1e6", "--json")
+        if done.exit_code:
+            raise ValueError(done.stderr)
+        return float(json.loads(done.stdout)["releases"][0]["value"])
+
+    yield lambda: nb.sql(COUNT.format(quoted), {}, **where, **exact)["count()"].value
+    yield lambda: nb.sql(COUNT.format(quoted), duckdb.connect(), **where, **exact)["count()"].value
+    yield lambda: nb.sql(COUNT.format(quoted), duckdb.connect(), **where, rows_of="result", **exact)["count()"].value
+    yield lambda: nb.Table.sql(duckdb.connect(), ROWS_OF.format(quoted), **where).count(**exact).value
+    yield lambda: said(run("sql", COUNT.format(quoted), *option, "--epsilon", "1e6", "--json"))
+    yield shown
+    yield lambda: shown("--rows-of", "result")
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """A folder with a file of 100 rows, links to it, a file with a star in its name, and a file outside."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    pq.write_table(pa.table({"x": np.arange(100.0)}), "p0.parquet")
+    for k in range(1, 5):
+        (folder / f"p{k}.parquet").symlink_to("p0.parquet")
+    for name, rows in (("a*b.parquet", 10), ("a1b.parquet", 990), ("../outside.parquet", 7), ("it's.parquet", 20)):
+        pq.write_table(pa.table({"x": np.arange(float(rows))}), name)
+    (folder / "y=7").mkdir()
+    pq.write_table(pa.table({"x": np.arange(30.0)}), "y=7/a.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("p0.parquet", 100), ("p3.parquet", 100), ("a*b.parquet", 10), ("it's.parquet", 20), ("y=7/a.parquet", 30)],
+)
+def test_a_statement_names_one_file_of_its_folder(name, rows, linked):
+    """By its exact name, whatever a glob or SQL makes of it; a pattern is the name of no file."""
+    for door in doors(name, linked):
+        assert door() == rows
+    for wrong in ("p*.parquet", "p?.parquet", "p[0-4].parquet", "**/*.parquet", "../outside.parquet"):
+        for door in doors(wrong, linked):
+            with pytest.raises(ValueError, match=r"no file is named|not in the folder|no table"):
+                door()
+
+
+@pytest.mark.parametrize("name", ["p0.parquet", "p*.parquet", "./p0.parquet", "p0.csv", "p0.jsonl", "p0.arrow"])
+def test_no_statement_names_a_file_without_a_folder(name, linked):
+    """Those of a dict or of a database are all tables there are, also for the functions and joins of a query."""
+    for door in doors(name, None):
+        with pytest.raises(ValueError, match=r"no table|--folder|guess"):
+            door()
+    connection = duckdb.connect()
+    connection.execute("create table t as select 1 as x")
+    for query in (
+        f"select x from t where x in (select x from '{name}')",
+        f"with u as (from '{name}') select * from t, u",
+        f"select * from (describe '{name}')",
+        f"from read_parquet('{name}')",
+        f"from parquet_scan('{name}')",
+        f"from parquet_metadata('{name}')",
+        f"from read_text('{name}')",
+        f"from glob('{name}')",
+        "from p0.parquet",
+        'from "p0"."parquet"',
+    ):
+        with pytest.raises(ValueError, match=r"no table|reads a file|guess"):
+            nb.Table.sql(connection, query, rows_of="result")
+    with pytest.raises(ValueError, match="make a view"):
+        nb.Table.sql(connection, "select * from t", rows_of="result", folder=linked)
+
+
+class Driver:
+    """DuckDB behind a driver that nobounds does not know."""
+
+    def cursor(self):
+        return duckdb.connect()
+
+
+@pytest.mark.parametrize("name", ["'p0.parquet'", "'p*'", "p0.parquet", '"s3://b"."a.parquet"', "'./p0'", "'p0.csv'"])
+def test_no_unknown_driver_is_given_the_name_of_a_file(name, linked):
+    """Its catalogue is not read, so a name that could be one of a file is no table, whatever is declared."""
+    with pytest.raises(ValueError, match="no table"):
+        nb.sql(COUNT.format(name), Driver(), rows_of="result", epsilon=1)
+
+
+def test_tables_of_a_database_may_be_called_like_files(linked):
+    """What the catalogue lists is a table, and DuckDB opens no file for it."""
+    connection = duckdb.connect()
+    connection.execute("""create table "p0.parquet" as select range as x from range(3)""")
+    connection.execute("create view two as from 'p0.parquet'")
+    for query in ("from 'p0.parquet'", 'from main."p0.parquet"', 'from memory."main"."P0.parquet"', "from two"):
+        for rows_of in ("source", "result"):
+            assert nb.Table.sql(connection, f"select * {query}", rows_of=rows_of).count(epsilon=1e6).value == 3
+
+
+@pytest.mark.parametrize("address", [each for each in FETCHED if not each.startswith("data:")])
+def test_no_statement_fetches_an_address(address, linked, offline, monkeypatch):
+    """It is refused as text: nothing is charged, and DuckDB is not asked, which would download an extension first."""
+    for folder in (None, linked, "/"):
+        for door in doors(address, folder):
+            with pytest.raises(ValueError, match=r"is an address|no table|--folder"):
+                door()
+    with pytest.raises(ValueError, match="no table"):
+        nb.Table.sql(duckdb.connect(), f'select * from "{address[:8]}"."a.parquet"', rows_of="result")
+    assert not offline
 
 
 @pytest.mark.medium

@@ -165,6 +165,18 @@ def test_what_only_looks_odd_is_answered_as_the_table_itself(statement):
         assert release.value == expected["mean(fare)"].value and answers.loss == expected.loss
 
 
+@pytest.mark.parametrize("more", ["; else drop table taxis", ";; else", "; select 1", "; drop table taxis", "; end"])
+def test_nothing_follows_a_statement(more):
+    """What comes after a semicolon is refused, also where the parser reads it as no statement and drops it."""
+    statement, purse = "select private_mean(fare) from taxis", Purse()
+    with pytest.raises(ValueError, match=r"one select|cannot|nobounds can read"):
+        nb.sql(f"{statement}{more}", in_memory(), epsilon=1, budget=purse)
+    for expression in (f"fare > 3{more}", f"fare > 3){more}", f"fare > 3){more} (true"):
+        with pytest.raises(ValueError, match="expression"):
+            nb.Table(TAXIS, budget=purse).where(expression)
+    assert not purse.charged
+
+
 def test_a_statement_cannot_choose_another_unit():
     """The unit is a column of the table itself, whatever the statement calls by its name."""
     renamed = "select private_mean(fare) from (select fare, zone as rider from taxis) t"
@@ -185,6 +197,10 @@ def test_a_table_under_two_names_is_one_table(tmp_path):
     for tables in ({"a": TAXIS, "b": TAXIS}, {name: tmp_path / f"{name}.parquet" for name in "ab"}):
         with pytest.raises(ValueError, match="self-join"):
             nb.sql(join, tables, epsilon=1, public_tables=["b"])
+    named = join.replace("from a join b", "from 'a.parquet' a join 'b.parquet' b")
+    for tables in ({}, {"c": tmp_path / "a.parquet"}, duckdb.connect()):
+        with pytest.raises(ValueError, match="self-join"):
+            nb.sql(named, tables, folder=tmp_path, epsilon=1, public_tables=["b.parquet"])
 
 
 VIEWS = {

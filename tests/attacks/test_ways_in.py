@@ -89,12 +89,26 @@ def nones(records, dtype):
     return pa.array(records, dtype)
 
 
-def absurd(records):
-    """Decimals that Arrow cannot write as text."""
-    dtype = pa.decimal128(38, -300)
+def unchecked(dtype, records):
+    """Decimals of any type and any digits, which Arrow does not check in buffers that it is given."""
     raw = b"".join(int(record or 0).to_bytes(16, "little", signed=True) for record in records)
     valid = np.packbits([record is not None for record in records], bitorder="little")
     return pa.Array.from_buffers(dtype, len(records), [pa.py_buffer(valid.tobytes()), pa.py_buffer(raw)])
+
+
+def absurd(records):
+    """Decimals that Arrow cannot write as text."""
+    return unchecked(pa.decimal128(38, -300), records)
+
+
+def large(records):
+    """Integers of 39 digits in a type of 38, as DuckDB hands over a HUGEINT."""
+    return unchecked(pa.decimal128(38, 0), records)
+
+
+def long(records):
+    """Decimals with more digits than their type declares, as a file may have."""
+    return unchecked(pa.decimal128(9, 2), records)
 
 
 NUMPY = {
@@ -232,6 +246,8 @@ ARROW = {
     "decimal": of_arrow(pa.decimal128(38, 2), PRICES, [None, Decimal(10**30)], PRICES[0]),
     "wide decimal": of_arrow(pa.decimal256(76, 2), PRICES, [None, Decimal(10**60)]),
     "absurd decimal": Way(absurd, SMALL, [None, 10**37], numeric=False),
+    "large decimal": Way(large, SMALL, [None, 10**38, -(2**127)], Decimal(3)),
+    "long decimal": Way(long, SMALL, [None, 10**9, -(10**9), 2**127 - 1], Decimal("0.03")),
     "date": of_arrow(pa.date32(), DAYS, [None, dt.date.max, 2**31 - 1], DAYS[0]),
     "time": of_arrow(pa.time64("us"), SMALL, [None, 2**60, -1], dt.time(0, 0, 0, 3)),
     "timestamp": of_arrow(pa.timestamp("us"), MOMENTS, [None, LARGEST], MOMENTS[0]),
@@ -293,17 +309,38 @@ def sqlite_query(table, folder):
 TABLES = {
     "pandas": (
         lambda table, folder: table.to_pandas(types_mapper=pd.ArrowDtype),
-        {"int64", "half", "bool", "null", "words", "decimal", "absurd decimal", "time", "timestamp", "list"},
+        {
+            "int64",
+            "half",
+            "bool",
+            "null",
+            "words",
+            "decimal",
+            "absurd decimal",
+            "large decimal",
+            "time",
+            "timestamp",
+            "list",
+        },
     ),
-    "polars": (lambda table, folder: pl.from_arrow(table), {"int64", "double", "bool", "string", "words", "decimal"}),
+    "polars": (
+        lambda table, folder: pl.from_arrow(table),
+        {"int64", "double", "bool", "string", "words", "decimal", "large decimal"},
+    ),
     "lazy": (lambda table, folder: pl.from_arrow(table).lazy(), {"int64", "bool", "words", "date", "time"}),
-    "arrow": (lambda table, folder: table, {"int64", "words", "decimal", "absurd decimal", "list"}),
+    "arrow": (
+        lambda table, folder: table,
+        {"int64", "words", "decimal", "absurd decimal", "large decimal", "long decimal", "list"},
+    ),
     "stream": (lambda table, folder: Stream(table), set(ARROW)),
     "duckdb": (
         lambda table, folder: duckdb.connect().from_arrow(table),
-        {"int64", "double", "bool", "words", "decimal", "date", "timestamp", "null", "list"},
+        {"int64", "double", "bool", "words", "decimal", "large decimal", "date", "timestamp", "null", "list"},
     ),
-    "parquet": (parquet_file, {"int64", "double", "bool", "words", "decimal", "date", "list"}),
+    "parquet": (
+        parquet_file,
+        {"int64", "double", "bool", "words", "decimal", "large decimal", "long decimal", "date", "list"},
+    ),
     "csv": (csv_file, {"int64", "double", "bool", "string"}),
     "declared csv": (declared_csv_file, {"int64", "double", "string"}),
     "sqlite": (sqlite_query, {"int64", "double", "bool", "string"}),
@@ -311,7 +348,11 @@ TABLES = {
 UNTYPED = {"csv", "sqlite"}  # where any column may be numbers, and keys are text
 
 MUCH = 1e6  # then counts have next to no noise
+TINY = f"0.{'0' * 37}1"  # beside it a decimal of 38 digits takes all that the widest type has
 USES = {
+    "condition": lambda table, key, rng: table().where(f"v > {TINY} or v is null").count("x", epsilon=1, rng=rng),
+    "formula": lambda table, key, rng: table().with_columns(w="coalesce(v, 0)").mean("w", epsilon=1, rng=rng),
+    "share": lambda table, key, rng: table().proportion(f"v in (1, {TINY})", epsilon=1, rng=rng),
     "quantile": lambda table, key, rng: table().quantile("v", 0.5, epsilon=1, rng=rng),
     "mean": lambda table, key, rng: table().mean("v", epsilon=1, rng=rng),
     "count": lambda table, key, rng: table().count("v", epsilon=MUCH, rng=rng),

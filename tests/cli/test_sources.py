@@ -149,9 +149,14 @@ def test_the_standard_input_may_be_zipped_or_of_a_stated_format(folder):
 
 def test_a_query_may_name_files(folder, sales):
     """Its rows are those of the files, and its columns those of the query."""
-    query = f"select amount * 2 as double, region from '{folder}/parts/*.parquet' where region <> 'east'"
-    assert value("count", "--sql", query, "--column", "double", *SURE) == N - truth(sales)["east"][0]
-    found = groups("count", "--sql", query, "--by", "region", "--keys", "north,east", *SURE)
+    query = [
+        "--sql",
+        "select amount * 2 as double, region from 'sales.parquet' where region <> 'east'",
+        "--folder",
+        folder,
+    ]
+    assert value("count", *query, "--column", "double", *SURE) == N - truth(sales)["east"][0]
+    found = groups("count", *query, "--by", "region", "--keys", "north,east", *SURE)
     assert found["pairs"] == {("north",): truth(sales)["north"][0], ("east",): 0}
 
 
@@ -432,8 +437,14 @@ def test_options_that_do_not_go_together_are_one_line_with_the_fix(folder, words
         (["--sql", "selec 1"], "--sql: 'selec 1' is not an SQL statement"),
         (["--sql", "select 1 as amount; select 2"], "--sql: a statement must be one select"),
         (["--sql", "create table t as select 1"], "--sql: a statement must be one select"),
-        (["--sql", "select * from keys"], "no file is named keys"),
-        (["--sql", "select sum(a) as amount from 'a.csv'"], "no file is named a.csv"),
+        (["--sql", "select * from keys"], "the query names 'keys': give its --database, or --folder"),
+        (["--sql", "select * from keys", "--folder", "."], "no file is named keys"),
+        (["--sql", "select sum(a) as amount from 'a.csv'", "--folder", "."], "no file is named a.csv"),
+        (["a.csv", "--folder", "."], "--folder needs --sql"),
+        (
+            ["--sql", "select * from a", "--database", "a.db", "--folder", "."],
+            "options for files go without --database",
+        ),
         (["--sql", "selec 1", "--rows-of", "result"], "--sql: Parser Error"),
         (["--sql", "select 1 as amount; select 2", "--rows-of", "result"], "--sql must be one select"),
         (["--sql", "create table t as select 1", "--rows-of", "result"], "--sql must be one select"),
@@ -459,6 +470,7 @@ def test_errors_have_no_records_in_them(tmp_path):
     path.write_text("86421,97531\n" + "1,2\n" * 50 + "86421,97531,5\n")
     text = tmp_path / "text.parquet"
     pq.write_table(pa.table({"x": ["1", "86421!"], "u": ["97531", "2"]}), text)
+    result_in = ["--rows-of", "result", "--folder", tmp_path]
     plain, other = tmp_path / "plain.csv.gz", tmp_path / "other.parquet"
     for wrong in (plain, other):
         wrong.write_bytes(path.read_bytes())
@@ -468,9 +480,9 @@ def test_errors_have_no_records_in_them(tmp_path):
         ["mean", path, "--column", "income"],
         ["mean", path, "--column", "1", *UNIT],
         ["count", path, "--by", "region", "--keys", "a"],
-        ["mean", "--sql", f"select cast(x as int) as y from '{text}'", "--column", "y", "--rows-of", "result"],
-        ["count", "--sql", f"select cast(x as int) as y from '{text}'", "--by", "y", "--keys=1", "--rows-of", "result"],
-        ["mean", "--sql", f"select nothing from '{path}'", "--column", "y"],
+        ["mean", "--sql", f"select cast(x as int) as y from '{text}'", "--column", "y", *result_in],
+        ["count", "--sql", f"select cast(x as int) as y from '{text}'", "--by", "y", "--keys=1", *result_in],
+        ["mean", "--sql", f"select nothing from '{path}'", "--column", "y", "--folder", tmp_path],
         ["mean", text, "--column", "x"],
     ):
         result = run(*words, "--epsilon", "1")
@@ -601,8 +613,8 @@ NAMELESS = [
     ["count", "secret.csv", "--where", "nosuch > 1", "--epsilon", "1"],
     ["count", "secret.csv", "--unit", "nosuch", "--rows-per-unit", "1", "--epsilon", "1"],
     ["agg", "secret.csv", "--ask", "mean(nosuch)", "--epsilon", "1"],
-    ["sql", "select private_mean(nosuch) from 'secret.csv'", "--epsilon", "1"],
-    ["count", "--sql", "select nosuch from 'secret.csv'", "--epsilon", "1"],
+    ["sql", "select private_mean(nosuch) from 'secret.csv'", "--folder", ".", "--epsilon", "1"],
+    ["count", "--sql", "select nosuch from 'secret.csv'", "--folder", ".", "--epsilon", "1"],
 ]
 
 

@@ -86,6 +86,11 @@ def test_what_needs_more_than_a_row_is_refused_by_its_name(given, named):
         "t.a = 1",
         "a = = b",
         "(" * 500,
+        "a > 1) ; else delete from t",
+        "null ) , ; else",
+        "a) ; ; else",
+        "a > 1) or (true",
+        "2 ) in ( true",
     ],
 )
 def test_what_is_no_expression_is_refused(given):

@@ -163,7 +163,7 @@ def test_the_command_says_so_of_any_query(query, tmp_path, monkeypatch):
     """With --json, in the sentence on the loss, and in the explanation of what it printed."""
     monkeypatch.chdir(tmp_path)
     written(tmp_path)
-    typed = ("--type", "pay=number")
+    typed = ("--type", "pay=number", "--folder", ".")
     declared = ("--rows-of", "result")
     asked = ("mean", "--sql", query, *declared, *typed, "--column", "pay", "--epsilon", "1")
     printed = run(*asked, "--json").stdout

@@ -87,13 +87,30 @@ def _syntax(text: str) -> Any:
     except (sqlglot.errors.SqlglotError, RecursionError):
         quotes = 'a name that is a word of SQL or has spaces goes in double quotes, as in "when" > 3'
         raise ValueError(f"{shown(text)} is not an SQL expression that nobounds can read; {quotes}; {KNOWN}") from None
-    if len(statements) != 1 or type(statements[0]).__name__ != "Select":
+    if len(statements) != 1 or type(statements[0]).__name__ != "Select" or not _is_whole(text):
         raise ValueError(f"{shown(text)} must be one SQL expression; {KNOWN}")
     selected = statements[0].expressions
     others = [key for key, value in statements[0].args.items() if value and key not in ("expressions", "kind")]
     if len(selected) != 1 or others:
         raise ValueError(f"{shown(text)} must be one SQL expression; {KNOWN}")
     return selected[0]
+
+
+def _is_whole(text: str) -> bool:
+    """Whether an expression ends where its text does: without a semicolon, and no parenthesis closes ours."""
+    depth = 0
+    for token in import_sqlglot().tokenize(text):
+        name = token.token_type.name
+        depth += (name == "L_PAREN") - (name == "R_PAREN")
+        if depth < 0 or name == "SEMICOLON":
+            return False
+    return True
+
+
+def after_semicolon(text: str, dialect: str | None = None) -> bool:
+    """Whether anything but semicolons follows one; sqlglot reads some words there as no statement."""
+    kinds = [token.token_type.name for token in import_sqlglot().tokenize(text, read=dialect)]
+    return "SEMICOLON" in kinds and set(kinds[kinds.index("SEMICOLON") :]) != {"SEMICOLON"}
 
 
 def _node(given: Any, column: Callable[[Any], Node], depth: int = 0) -> Node:

@@ -51,8 +51,11 @@ def from_arrow(array: Any, kind: Type) -> Values:
         return nulls(kind, len(array))
     valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
     match kind.name:
-        case "text" | "decimal":
+        case "text":
             return Values(kind, array.cast(to_arrow(kind)), valid)
+        case "decimal":
+            kept = _kept(array, kind)
+            return Values(kind, kept, np.asarray(kept.is_valid().to_numpy(zero_copy_only=False), dtype=bool))
         case "boolean":
             return Values(kind, np.asarray(array.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool), valid)
         case "number":
@@ -63,6 +66,24 @@ def from_arrow(array: Any, kind: Type) -> Values:
             return Values(kind, None, valid)
         case _:
             return Values(kind, _whole(array), valid)
+
+
+def _kept(array: Any, kind: Type) -> Any:
+    """Decimals, null where they have more digits than their type declares, which Arrow does not check.
+
+    DuckDB hands over a HUGEINT, of up to 39 digits, as a decimal of 38, and no comparison holds more than 76.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_decimal(array.type):
+        return array.cast(to_arrow(kind))
+    narrow, wide = pa.decimal128(38, 0), pa.decimal256(76, 0)
+    held = {32: pa.int32(), 64: pa.int64(), 128: narrow, 256: wide}[array.type.bit_width]
+    digits = array.view(held).cast(wide)
+    high, low = (pa.scalar(Decimal((sign, (1,), kind.precision)), wide) for sign in (0, 1))
+    kept = pc.if_else(pc.and_(pc.less(digits, high), pc.greater(digits, low)), digits, None)
+    return kept.cast(narrow).view(to_arrow(kind))
 
 
 def _whole(array: Any) -> NDArray[np.int64]:

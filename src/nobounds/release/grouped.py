@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.kinds.kind import DURATION, Kind, Value
+from nobounds.kinds.kind import DURATION, Kind
 from nobounds.release.answer import Answer, may_wait
 from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
@@ -66,13 +66,13 @@ class GroupedRelease(Answer):
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator[tuple[Any, Value | None]]:
+    def __iter__(self) -> Iterator[tuple[Any, float | None]]:
         return zip(self.groups, self.values.tolist(), strict=True)
 
-    def __getitem__(self, key: Any) -> Value | None:
+    def __getitem__(self, key: Any) -> float | None:
         """The answer for a key, None if it is not answered; KeyError if it is not shown."""
         place = self.place(key)
-        answer: Value | None = self.values[place : place + 1].tolist()[0]
+        answer: float | None = self.values[place : place + 1].tolist()[0]
         return answer
 
     def place(self, key: Any) -> int:

@@ -4,7 +4,7 @@ import json
 from dataclasses import field
 from datetime import date, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, rational
@@ -16,16 +16,26 @@ from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, 
 from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words, units_in_words
 from nobounds.values import dataclass
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    V = TypeVar("V", default=Any)
+else:
+    from typing import TypeVar
+
+    V = TypeVar("V")
+
 _SHOWN = 4  # numbers in the text
 
 
 @may_wait("parameters", "intervals")
 @dataclass(frozen=True, slots=True)
-class Release(Answer):
+class Release(Answer, Generic[V]):
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
     statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors. What
-    is not answered is None. Of a column of dates, times, durations or decimals, answers are such values.
+    is not answered is None. Of a column of dates, times, durations or decimals, answers are such values, where
+    type checkers see numbers.
     loss: what it cost, a `PrivacyLoss`.
     parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
     the rows are those of a query's result, and not of a table as it is stored. `where` is the condition on the rows,
@@ -42,7 +52,7 @@ class Release(Answer):
     """
 
     statistic: str
-    value: Value | tuple[Value | None, ...] | None
+    value: V
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
     intervals: tuple[Interval, ...] = ()
@@ -50,11 +60,13 @@ class Release(Answer):
 
     def _single(self) -> Value:
         """The value; ValueError if it is not answered, or if there are several."""
-        if self.value is None:
+        value: Any = self.value
+        if value is None:
             raise ValueError(f"the {self.statistic} is not answered: {self.reason}")
-        if isinstance(self.value, tuple):
-            raise ValueError(f"the release of {self.statistic} has {len(self.value)} numbers, not one")
-        return self.value
+        if isinstance(value, tuple):
+            raise ValueError(f"the release of {self.statistic} has {len(value)} numbers, not one")
+        single: Value = value
+        return single
 
     def _number(self) -> int | float | Decimal:
         """The value, if it is a single number."""
@@ -149,7 +161,7 @@ class Release(Answer):
         """The release that `to_json` wrote."""
         fields = loaded(text, "release")
         given, kind = fields["value"], type_in(fields["parameters"])
-        value = tuple(map(kind.from_json, given)) if isinstance(given, list) else kind.from_json(given)
+        value: Any = tuple(map(kind.from_json, given)) if isinstance(given, list) else kind.from_json(given)
         bars = tuple(from_ends(bar, kind) for bar in fields["intervals"])
         loss = PrivacyLoss.from_dict(fields["loss"])
         return cls(fields["statistic"], value, loss, fields["parameters"], bars, fields["reason"])
@@ -172,7 +184,7 @@ class Release(Answer):
         words = f"({', '.join(map(self._said, range(len(shown)), shown))}{rest if shown != self.value else ''})"
         return f"{words}, None is {why}" if None in self.value else words
 
-    def _said(self, k: int, value: Value | None) -> str:
+    def _said(self, k: int, value: Any) -> str:
         """The number k, with the digits that its interval supports."""
         bar = self.intervals[k] if self.intervals else None
         return "None" if value is None else said(value, bar, type_in(self.parameters))
@@ -183,6 +195,16 @@ class Release(Answer):
             return ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         return f" ({bars_in_words(self.intervals, self.parameters, values)})"
+
+
+Single: TypeAlias = Release[float | None]
+"""The release of one number. Its type does not know of columns of dates, times and decimals, whose values are such."""
+
+Several: TypeAlias = Release[tuple[float | None, ...]]
+"""The release of bounds, or of several quantiles."""
+
+Vector: TypeAlias = Release[tuple[float, ...] | None]
+"""The release of a vector, which is answered as a whole."""
 
 
 def _rank(q: str) -> float:

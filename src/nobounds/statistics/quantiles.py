@@ -19,7 +19,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.problem import check_rank, check_ranks, check_rows
 from nobounds.release.answer import later
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Several, Single
 from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
@@ -40,7 +40,7 @@ DRAWN = "the rows are independent draws from the population"
 
 
 @spelled_out
-def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Release:
+def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Single:
     """A private q-quantile of data whose bounds nobody knows.
 
     `.interval` is a 95% interval for the population that the rows are a sample of, or with `of="sample"` for the rows
@@ -56,7 +56,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
 
 
 @spelled_out
-def median(data: object, **options: Unpack[QuantileKeywords]) -> Release:
+def median(data: object, **options: Unpack[QuantileKeywords]) -> Single:
     """A private median: `quantile` at 1/2, with the same keywords.
 
     >>> import random
@@ -67,7 +67,7 @@ def median(data: object, **options: Unpack[QuantileKeywords]) -> Release:
 
 
 @spelled_out
-def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeywords]) -> Release:
+def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeywords]) -> Several:
     """Private quantiles for one total epsilon or rho, in the order given, without intervals.
 
     A larger q never has a smaller answer. m of them cost as much as ceil(log2(m + 1)) would, each for its own epsilon.
@@ -93,7 +93,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 
 
 @spelled_out
-def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Single:
     """A private maximum, by a walk outward from a private median.
 
     `.interval` gives the value that it is at least: that holds for every data set. The upper end is infinite, or
@@ -103,13 +103,13 @@ def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 
 
 @spelled_out
-def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Single:
     """A private minimum, as `maximum`; `.interval` gives the value that it is at most."""
     return _extremes("minimum", (Fraction(0),), data, options)
 
 
 @spelled_out
-def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
+def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Several:
     """A private (minimum, maximum) for one total epsilon.
 
     The intervals give what the minimum is at most, and the maximum at least; both hold together.

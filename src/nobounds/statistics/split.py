@@ -201,7 +201,7 @@ def _careful(sizes: Mapping[Name, Release]) -> dict[Name, int]:
     taken as it: as the size with the least noise, or where all have the same as the median of them.
     """
     scales = {name: float(release.parameters["noise_scale"]) for name, release in sizes.items()}
-    counts = {name: int(release.value) for name, release in sizes.items()}  # type: ignore[arg-type]
+    counts = {name: int(release.value) for name, release in sizes.items()}
     least = min(scales.values())
     whole = math.floor(middle(counts[name] for name in counts if scales[name] == least))
     careful = {}

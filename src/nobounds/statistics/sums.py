@@ -18,7 +18,7 @@ from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Single
 from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
@@ -42,7 +42,7 @@ LEVEL = float(INTERVAL)  # of a count
 
 
 @spelled_out
-def sum(data: object, **options: Unpack[SumKeywords]) -> Release[float | None]:
+def sum(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private sum of data whose bounds nobody knows.
 
     `.interval` is a 95% interval for the sum of the rows: for what noise changed, and for what clipping cut off. Where
@@ -57,7 +57,7 @@ def sum(data: object, **options: Unpack[SumKeywords]) -> Release[float | None]:
 
 
 @spelled_out
-def mean(data: object, **options: Unpack[MeanKeywords]) -> Release[float | None]:
+def mean(data: object, **options: Unpack[MeanKeywords]) -> Single:
     """A private mean of data whose bounds nobody knows.
 
     `.interval` is for the mean of the population that the rows are a sample of, or with `of="sample"` for that of the
@@ -71,7 +71,7 @@ def mean(data: object, **options: Unpack[MeanKeywords]) -> Release[float | None]
 
 
 @spelled_out
-def count(data: object, **options: Unpack[CountKeywords]) -> Release[float | None]:
+def count(data: object, **options: Unpack[CountKeywords]) -> Single:
     """A private number of records that are not missing; under swap it is public if none can be missing.
 
     >>> import random

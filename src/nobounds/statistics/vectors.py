@@ -29,7 +29,7 @@ from nobounds.ladders.facts import VectorFacts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import GaussianNoise
 from nobounds.programs.program import Program
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Vector
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DEFAULTS, VectorKeywords, flag, spelled_out
@@ -38,7 +38,7 @@ _SPREADS = 2  # standard deviations of its noise that the number of rows may be 
 
 
 @spelled_out
-def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
+def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Vector:
     """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is chosen privately.
 
     Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row
@@ -55,7 +55,7 @@ def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
 
 
 @spelled_out
-def vector_mean(data: object, **options: Unpack[VectorKeywords]) -> Release:
+def vector_mean(data: object, **options: Unpack[VectorKeywords]) -> Vector:
     """A private mean of the rows of a two-dimensional array; the release is like that of `vector_sum`.
 
     Where the number of rows is sensitive, it gets noise too, which the standard deviation excludes as well.

@@ -4,7 +4,7 @@ from typing import Any, Unpack
 
 from nobounds.engines.memory.frames import named_columns
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.release import Release
+from nobounds.release.release import Single
 from nobounds.statistics.keywords import CountKeywords, ValueKeywords, spelled_out
 from nobounds.tables.table import Table
 
@@ -42,7 +42,7 @@ def top_k(data: object, k: int, **options: Unpack[ValueKeywords]) -> GroupedRele
 
 
 @spelled_out
-def count_distinct(data: object, **options: Unpack[CountKeywords]) -> Release:
+def count_distinct(data: object, **options: Unpack[CountKeywords]) -> Single:
     """A private number of distinct values in a column, such as the ids of users.
 
     All rows of one value change it by 1 together, so a loss for one row is one for all rows of a value.

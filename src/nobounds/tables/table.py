@@ -6,6 +6,7 @@ A method imports the statistic that it is for: a process that asks for one loads
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from nobounds.accounting.loss import Neighbors
@@ -23,7 +24,7 @@ from nobounds.noise.source import Rng
 from nobounds.release.answers import Answers
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Several, Single
 from nobounds.statistics.door import release_column
 from nobounds.statistics.keywords import (
     Binned,
@@ -105,6 +106,7 @@ class Table(SharedOnly):
         query: str,
         *,
         rows_of: str = SOURCE,
+        folder: str | PathLike[str] | None = None,
         unit: str | None = None,
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
@@ -116,6 +118,7 @@ class Table(SharedOnly):
 
         The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
         the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.
+        folder: where the files are that the query may name in quotes; without it there are none.
         rows_of: "result" lets the database run any select, with joins, aggregates or functions of its own. Privacy is
         then for one row of the result, or for the rows of a unit in it, whatever a person or a row of the tables
         underneath can change of them; releases say so by `parameters["rows_of"]`. So do those of lazy frames,
@@ -123,7 +126,7 @@ class Table(SharedOnly):
         """
         from nobounds.tables.sql.query import query_stream
 
-        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap")
+        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap", folder=folder)
         return cls(
             stream,
             unit=unit,
@@ -173,65 +176,65 @@ class Table(SharedOnly):
         return table
 
     @spelled_out
-    def quantile(self, column: str, q: Number, **options: Unpack[Searched]) -> Release:
+    def quantile(self, column: str, q: Number, **options: Unpack[Searched]) -> Single:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
         return quantile(self._opened.column(column, options), q, **self._charged, **options)
 
     @spelled_out
-    def median(self, column: str, **options: Unpack[Searched]) -> Release:
+    def median(self, column: str, **options: Unpack[Searched]) -> Single:
         """A private median of a column, as `nobounds.median` gives it."""
         return median(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Counted]) -> Release:
+    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Counted]) -> Several:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
         return quantiles(self._opened.column(column, options), q, **self._charged, **options)
 
     @spelled_out
-    def maximum(self, column: str, **options: Unpack[Ended]) -> Release:
+    def maximum(self, column: str, **options: Unpack[Ended]) -> Single:
         """A private maximum."""
         return maximum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def minimum(self, column: str, **options: Unpack[Ended]) -> Release:
+    def minimum(self, column: str, **options: Unpack[Ended]) -> Single:
         """A private minimum."""
         return minimum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def bounds(self, column: str, **options: Unpack[Ended]) -> Release:
+    def bounds(self, column: str, **options: Unpack[Ended]) -> Several:
         """A private minimum and maximum."""
         return bounds(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def sum(self, column: str, **options: Unpack[Bounded]) -> Release:
+    def sum(self, column: str, **options: Unpack[Bounded]) -> Single:
         """A private sum."""
         from nobounds.statistics.sums import sum
 
         return sum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def mean(self, column: str, **options: Unpack[Bounded]) -> Release:
+    def mean(self, column: str, **options: Unpack[Bounded]) -> Single:
         """A private mean."""
         from nobounds.statistics.sums import mean
 
         return mean(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def std(self, column: str, **options: Unpack[Bounded]) -> Release:
+    def std(self, column: str, **options: Unpack[Bounded]) -> Single:
         """A private standard deviation."""
         from nobounds.statistics.moments.spreads import std
 
         return std(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def variance(self, column: str, **options: Unpack[Bounded]) -> Release:
+    def variance(self, column: str, **options: Unpack[Bounded]) -> Single:
         """A private variance."""
         from nobounds.statistics.moments.spreads import variance
 
         return variance(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def proportion(self, condition: Any, **options: Unpack[Spent]) -> Release:
+    def proportion(self, condition: Any, **options: Unpack[Spent]) -> Single:
         """A private share of the rows for which a condition is true, with an interval that holds for every data set.
 
         condition: the name of a boolean column, or a condition as `where` takes it. A row for which it is null does not
@@ -247,35 +250,35 @@ class Table(SharedOnly):
         return proportion(self._opened.condition(condition, options), **self._charged, **options)
 
     @spelled_out
-    def iqr(self, column: str, **options: Unpack[Ranged]) -> Release:
+    def iqr(self, column: str, **options: Unpack[Ranged]) -> Single:
         """A private interquartile range."""
         from nobounds.statistics.moments.ranges import iqr
 
         return iqr(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def ratio(self, numerator: str, denominator: str, **options: Unpack[Paired]) -> Release:
+    def ratio(self, numerator: str, denominator: str, **options: Unpack[Paired]) -> Single:
         """A private ratio of the sums of two columns, over the rows that have a value in both."""
         from nobounds.statistics.moments.pairs import ratio_of
 
         return ratio_of(self._opened.pair(numerator, denominator, options), {**self._charged, **options})
 
     @spelled_out
-    def weighted_mean(self, column: str, weights: str, **options: Unpack[Paired]) -> Release:
+    def weighted_mean(self, column: str, weights: str, **options: Unpack[Paired]) -> Single:
         """A private mean of a column, weighted by another one."""
         from nobounds.statistics.moments.pairs import weighted_mean_of
 
         return weighted_mean_of(self._opened.pair(column, weights, options), {**self._charged, **options})
 
     @spelled_out
-    def covariance(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
+    def covariance(self, x: str, y: str, **options: Unpack[Paired]) -> Single:
         """A private covariance of two columns."""
         from nobounds.statistics.moments.pairs import covariance_of
 
         return covariance_of(self._opened.pair(x, y, options), {**self._charged, **options})
 
     @spelled_out
-    def correlation(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
+    def correlation(self, x: str, y: str, **options: Unpack[Paired]) -> Single:
         """A private correlation of two columns."""
         from nobounds.statistics.moments.pairs import correlation_of
 
@@ -296,7 +299,7 @@ class Table(SharedOnly):
         return cdf(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
+    def count(self, column: str | None = None, **options: Unpack[Spent]) -> Single:
         """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
         from nobounds.statistics.sums import count
 
@@ -322,7 +325,7 @@ class Table(SharedOnly):
         return self.group_by(column, **given)  # type: ignore[arg-type]
 
     @spelled_out
-    def count_distinct(self, column: str | None = None, **options: Unpack[Distinct]) -> Release:
+    def count_distinct(self, column: str | None = None, **options: Unpack[Distinct]) -> Single:
         """A private number of distinct units, or of the distinct values in a column.
 
         Every unit counts once, so the number of units needs no `rows_per_unit`. A unit may have several values in
@@ -393,7 +396,7 @@ class Table(SharedOnly):
 
     def suggest_rows_per_unit(
         self, *, epsilon: Number | None = None, rho: Number | None = None, q: Number = _SUGGESTED, rng: Rng = None
-    ) -> Release:
+    ) -> Single:
         """A private quantile of the number of rows that a unit has: 95% of all units have no more than its value.
 
         With a larger `rows_per_unit` there is more noise, and fewer rows of the largest units are left out; this is
@@ -442,7 +445,7 @@ class Table(SharedOnly):
         )
         return _of_all_rows(release)
 
-    def rows_left_out(self, *, epsilon: Number | None = None, rho: Number | None = None, rng: Rng = None) -> Release:
+    def rows_left_out(self, *, epsilon: Number | None = None, rho: Number | None = None, rng: Rng = None) -> Single:
         """A private estimate of the share of all rows that `rows_per_unit` leaves out, with a 95% interval.
 
         A unit counts once, however many rows it has, so this costs little: a twentieth of an epsilon of 1 is enough for

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from nobounds.engines.sql.files import csv_files, refuse_guesses
+from nobounds.engines.sql.files import files_named, refuse_guesses
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def test_a_plan_is_read_and_not_shown(connection):
 
 def test_files_in_a_query_are_named_or_refused(connection):
     """CSV files that stand as tables are read here; functions that guess are not called."""
-    assert csv_files(connection, "select age from 'people.csv'") == ["people.csv"]
+    assert files_named(connection, "select age from 'people.csv'") == ["people.csv"]
     with pytest.raises(ValueError, match="read_csv_auto guesses types"):
-        csv_files(connection, "select age from read_csv_auto('people.csv')")
+        files_named(connection, "select age from read_csv_auto('people.csv')")

@@ -54,6 +54,10 @@ Database = Annotated[
         metavar="URL", help="The database of --sql: postgresql://..., mariadb://..., or a DuckDB or SQLite file."
     ),
 ]
+Folder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Where the files are that --sql or a statement may name. Default: none."),
+]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write the answer to a .csv, .json or .parquet file.")
 ]
@@ -89,11 +93,12 @@ class Data:
         str | None,
         typer.Option(
             metavar="QUERY",
-            help="Instead of FILES: select rows and columns of one file, with its name in quotes, or of a table of "
-            "--database.",
+            help="Instead of FILES: select rows and columns of a table of --database, or of one file of --folder, with "
+            "its name in quotes.",
         ),
     ] = None
     database: Database = None
+    folder: Folder = None
     rows_of: RowsOf = "source"
     format: Annotated[
         str | None,
@@ -109,6 +114,8 @@ class Data:
             raise ValueError(f"give files or --sql, got {got}")
         if self.database is not None and self.sql is None:
             raise ValueError("--database needs --sql, the query to run on it")
+        if self.folder is not None and self.sql is None:
+            raise ValueError("--folder needs --sql, the query that may name its files")
         if self.rows_of != "source" and self.sql is None:
             raise ValueError("--rows-of needs --sql, the query whose rows are protected")
         if self.files and "-" in self.files and len(self.files) > 1:

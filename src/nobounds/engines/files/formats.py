@@ -43,6 +43,19 @@ def format_of(path: Path) -> Format:
     return _FORMATS[_suffix(path)]
 
 
+def is_name(name: str) -> bool:
+    """Whether a name ends as those of files do."""
+    try:
+        return bool(_suffix(Path(name)))
+    except ValueError:
+        return False
+
+
+def file_hint(name: str) -> str:
+    """What would make a name in a statement one of a file, if it looks like one."""
+    return "; files are named in a statement only with folder=, the folder that they are in" if is_name(name) else ""
+
+
 def is_parquet(path: Path) -> bool:
     """Whether a file's name ends in .parquet."""
     return format_of(path) == "parquet"

@@ -20,7 +20,7 @@ from nobounds.engines.schemas.known import check_stated
 from nobounds.engines.schemas.schema import Schema, SchemaLike
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
-from nobounds.exact import printable
+from nobounds.exact import printable, shown
 from nobounds.ladders.facts import Facts
 
 _LONG = 200  # characters of a name
@@ -47,6 +47,20 @@ def expand(given: object) -> list[Path]:
         for match in map(Path, matches):
             files.setdefault(Path(os.path.realpath(match)), match)  # realpath does not fail on a loop of links
     return list(files.values())
+
+
+def named_in(folder: str | PathLike[str], name: str) -> Path:
+    """The file that a statement names, below the folder that its holder gives: no glob, and no address."""
+    if not isinstance(folder, str | PathLike) or not Path(folder).is_dir():
+        raise ValueError(f"folder must be one in which the files of a statement are, got {shown(folder)}")
+    if "://" in name or "\0" in name:
+        raise ValueError(f"{shown(name)} is an address, and a statement names files of its folder alone")
+    path = Path(folder, name)
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise ValueError(f"{shown(name)} is not in the folder of the statement")
+    if not path.is_file():
+        raise ValueError(f"no file is named {printable(name)}")
+    return path
 
 
 def name_of(given: object) -> str | None:

@@ -7,9 +7,11 @@ import re
 from contextlib import closing
 from typing import Any
 
+from nobounds.engines.files.formats import file_hint, is_name
 from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
 from nobounds.engines.sql.database import is_instance, turn_of
 from nobounds.engines.sql.duck import quoted
+from nobounds.engines.sql.files import FILE
 from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
 from nobounds.expressions.statements.relation import Definition, Named
@@ -58,7 +60,6 @@ _REGISTERED = re.compile(
     r"create temp view .* as select \* from (pandas|python_arrow|arrow)_scan\w*\([\d, ]*\)( as \w+)?;?", re.S | re.I
 )
 _CREATED = re.compile(r"\s*create\s+(temp\w*\s+)?view\s+(if\s+not\s+exists\s+)?[^()]*?\sas\s", re.I)
-_PARQUET = re.compile(r".*\.parquet", re.I | re.S)
 _COMPUTED = "has a column that the database computes when it is read, and that may fail on a row"
 _SYSTEM = "a table of the database system, whose rows it makes from those of other tables"
 _IN_SYSTEMS = ("mysql", "information_schema", "performance_schema", "sys")  # of MariaDB and MySQL
@@ -108,6 +109,8 @@ def _in_turn(connection: Any, name: Named, declared: bool) -> Listed | Definitio
         )
     if not declared:
         raise ValueError(f"the catalogue of this database cannot tell whether {name} is a table or a view; {DECLARE}")
+    if is_name(str(name)) or any(map(FILE.search, name.parts)):  # which DuckDB behind another driver would open
+        raise _unknown(name)
     return Listed(".".join(map(quoted, name.parts)), result=True)
 
 
@@ -171,8 +174,6 @@ def _in_duckdb(connection: Any, name: Named, declared: bool) -> Listed | Definit
         listing = connection.sql(_IN_DUCKDB.format(name=_text(name.parts[-1].lower(), name))).fetchall()
     owners = [part.lower() for part in name.parts[:-1]]
     listing = [row for row in listing if all(own in (row[0].lower(), row[1].lower()) for own in owners)]
-    if not listing and not owners and _PARQUET.fullmatch(name.parts[0]):
-        return Listed(_text(name.parts[0], name))
     if not listing:
         raise _unknown(name)
     if len(listing) > 1:
@@ -241,4 +242,4 @@ def _text(text: str, name: Named) -> str:
 
 
 def _unknown(name: Named) -> ValueError:
-    return ValueError(f"there is no table {str(name)!r}")
+    return ValueError(f"there is no table {str(name)!r}{file_hint(str(name))}")

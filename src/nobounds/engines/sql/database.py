@@ -25,7 +25,7 @@ from nobounds.engines.numbers import parse_number
 from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed, sqlite_rows
 from nobounds.engines.sql.alchemy.table import from_stored
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
-from nobounds.engines.sql.files import csv_files, refuse_guesses
+from nobounds.engines.sql.files import files_named, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.pushed.table import Pushed, opened_table
 from nobounds.engines.sql.reading import of_postgres, of_sqlite, reading
@@ -78,7 +78,7 @@ def _keeping(kept: Any, batches: Callable[..., Iterator[Any]], keys: list[str], 
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
-    """The TableStream of a query, which must be one `select`; `views` are its CSV files with declared types."""
+    """The TableStream of a query, which must be one `select`; `views` are its files."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     if is_alchemy(connection):
@@ -101,11 +101,12 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
         if kinds != ["StatementType.SELECT"]:
             raise ValueError("query must be one select")
-        if not set(csv_files(connection, query)) <= set(views):
-            raise ValueError(
-                "DuckDB would guess the types of a CSV file from its records; "
-                "give nb.Table the file itself, with schema= for its types"
-            )
+        for name in files_named(connection, query):
+            if name not in views:
+                raise ValueError(
+                    f"{name} is no table of the database, and DuckDB would expand its name, and guess the types of a "
+                    "CSV file from its records; give nb.Table the file itself, or make a view of it in the database"
+                )
         with hiding_driver_errors():
             relation = connection.sql(query)
         refuse_guesses(relation)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any, NoReturn
 
 from nobounds.exact import shown
-from nobounds.expressions.sql import import_sqlglot
+from nobounds.expressions.sql import after_semicolon, import_sqlglot
 
 LONGEST = 100_000
 """Characters of a statement."""
@@ -63,6 +63,8 @@ def select(text: str, dialect: str | None = None) -> Any:
     except (sqlglot.errors.SqlglotError, RecursionError):
         raise ValueError(f"{shown(text)} is not an SQL statement that nobounds can read") from None
     statements = [each for each in parsed if type(each).__name__ != "Semicolon"]  # one that a comment follows
+    if len(statements) == 1 and after_semicolon(text, dialect):
+        raise ValueError("a statement must be one select, and nothing may follow its semicolon")
     if len(statements) != 1:
         raise ValueError(f"a statement must be one select, got {len(statements) or 'none'}")
     return selected(statements[0])

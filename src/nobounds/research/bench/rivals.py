@@ -86,7 +86,7 @@ def _doubling(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
 
 def _number(release: Release) -> float:
     """The value of a release of one number."""
-    return float(release.value)  # type: ignore[arg-type]
+    return float(release.value)
 
 
 def _recursion(cell: Cell, data: Floats, rng: np.random.Generator) -> Any:

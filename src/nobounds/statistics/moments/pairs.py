@@ -23,7 +23,7 @@ from nobounds.kinds.kind import NUMBER, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Program
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Single
 from nobounds.release.words import OF_CLIPPED
 from nobounds.statistics.door import Answer, ColumnPlan, release_column
 from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
@@ -36,7 +36,7 @@ C = TypeVar("C", bound=ColumnPlan)
 
 
 @spelled_out
-def ratio(numerator: object, denominator: object, **options: Unpack[PairKeywords]) -> Release:
+def ratio(numerator: object, denominator: object, **options: Unpack[PairKeywords]) -> Single:
     """A private ratio of two sums over the same rows, such as claims per exposure.
 
     It is that of two means, each for half of epsilon; `interval` follows from the intervals of both, which include what
@@ -52,7 +52,7 @@ def ratio(numerator: object, denominator: object, **options: Unpack[PairKeywords
 
 
 @spelled_out
-def weighted_mean(data: object, weights: object, **options: Unpack[PairKeywords]) -> Release:
+def weighted_mean(data: object, weights: object, **options: Unpack[PairKeywords]) -> Single:
     """A private weighted mean: the sum of records times weights over the sum of weights; negative weights count as 0.
 
     Records and weights are clipped, and `interval` is for the clipped records. `lower` and `upper` are for both
@@ -67,7 +67,7 @@ def weighted_mean(data: object, weights: object, **options: Unpack[PairKeywords]
 
 
 @spelled_out
-def covariance(x: object, y: object, **options: Unpack[PairKeywords]) -> Release:
+def covariance(x: object, y: object, **options: Unpack[PairKeywords]) -> Single:
     """A private covariance of two columns: the mean product of the deviations from their means.
 
     Both are clipped, and `interval` is for the covariance of the clipped records: that of all records may lie outside.
@@ -81,7 +81,7 @@ def covariance(x: object, y: object, **options: Unpack[PairKeywords]) -> Release
 
 
 @spelled_out
-def correlation(x: object, y: object, **options: Unpack[PairKeywords]) -> Release:
+def correlation(x: object, y: object, **options: Unpack[PairKeywords]) -> Single:
     """A private correlation (Pearson's) of two columns, from -1 to 1.
 
     Both are clipped, and `interval` is for the correlation of the clipped records: a few far beyond the clips may

@@ -13,14 +13,14 @@ from nobounds.exact import finite_float
 from nobounds.kinds.kind import BOOLEAN
 from nobounds.ladders.facts import Facts
 from nobounds.programs.program import Program
-from nobounds.release.release import Release
+from nobounds.release.release import Single
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import CountKeywords, flag, spelled_out, terms_of
 
 
 @spelled_out
-def proportion(data: object, **options: Unpack[CountKeywords]) -> Release:
+def proportion(data: object, **options: Unpack[CountKeywords]) -> Single:
     """A private share of the records that are true, from 0 to 1, with a 95% interval that holds for every data set.
 
     data: a column of a boolean type, such as `df["late"] > 15`; or a list, in which what is nearer to 1 than to 0 is

@@ -20,7 +20,7 @@ from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_quantile, plan_together
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
-from nobounds.release.release import Release
+from nobounds.release.release import Single
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import RangeKeywords, flag, spelled_out, terms_of
 from nobounds.statistics.searched import described, marked, stated_rows, wanted_of, with_interval
@@ -30,7 +30,7 @@ QUARTILES = (Fraction(1, 4), Fraction(3, 4))
 
 
 @spelled_out
-def iqr(data: object, **options: Unpack[RangeKeywords]) -> Release:
+def iqr(data: object, **options: Unpack[RangeKeywords]) -> Single:
     """A private interquartile range: the distance between the quartiles, which `parameters["quartiles"]` has.
 
     Both quartiles are chosen together, as `quantiles` does. With `interval=0.95` each gets half of epsilon and an

@@ -10,14 +10,14 @@ from nobounds.clipping.plan import Settled
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
 from nobounds.programs.program import Program
-from nobounds.release.release import Release
+from nobounds.release.release import Release, Single
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import SumKeywords, flag, spelled_out, stated_of, terms_of
 from nobounds.statistics.unanswered import unanswered
 
 
 @spelled_out
-def std(data: object, **options: Unpack[SumKeywords]) -> Release:
+def std(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private standard deviation of data whose bounds nobody knows: the root of `variance`.
 
     Of dates and times it is a duration.
@@ -31,7 +31,7 @@ def std(data: object, **options: Unpack[SumKeywords]) -> Release:
 
 
 @spelled_out
-def variance(data: object, **options: Unpack[SumKeywords]) -> Release:
+def variance(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private variance of data whose bounds nobody knows: the mean squared distance from the mean.
 
     Records are clipped as for a mean, and `interval` is a 95% interval for the variance of the sample: for what noise

@@ -15,17 +15,19 @@ from nobounds.tables.sql.shelf import Shelf, is_declared
 
 
 def query_stream(
-    data: Any, query: str, rows_of: object, *, masked: bool = False, views: Collection[str] = ()
+    data: Any, query: str, rows_of: object, *, masked: bool = False, views: Collection[str] = (), folder: Any = None
 ) -> TableStream:
     """The rows of a query.
 
     By default the query is read here, and the database gives the columns of its table alone; each row of the result is
     one row of the table, or ValueError says why it is not. With `rows_of="result"` the database runs the query.
-    masked, views: as for `viewed` and `from_query`.
+    masked, views: as for `viewed` and `from_query`. folder: where the files are that the query names.
     """
     if is_declared(rows_of):
+        if folder is not None:
+            raise ValueError("with rows_of='result' the database reads what it holds; make a view of the file there")
         return from_query(data, query, views)
-    shelf = Shelf(data)
+    shelf = Shelf(data, folder=folder)
     relation = relation_of(select(query), shelf)
     stream, _ = shelf.open(relation)
     view, columns = View(stream_types(stream)), dict[str, str]()

@@ -5,7 +5,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from nobounds.engines.files.paths import expand, name_of
+from nobounds.engines.files.formats import file_hint, is_name
+from nobounds.engines.files.paths import expand, from_paths, name_of, named_in
 from nobounds.engines.open import open_stream
 from nobounds.engines.spark import is_spark
 from nobounds.engines.sql.catalogue import Listed, listed
@@ -41,17 +42,19 @@ class Held:
 class Shelf:
     """The tables by name, opened when a statement names them; names and types are read, and no record."""
 
-    def __init__(self, data: Any, public_tables: Iterable[str] = (), *, declared: bool = False) -> None:
+    def __init__(
+        self, data: Any, public_tables: Iterable[str] = (), *, declared: bool = False, folder: Any = None
+    ) -> None:
         if isinstance(public_tables, str):
             raise TypeError(f"public_tables must be a list of names, got a text; for one give [{public_tables!r}]")
-        self._data, self._declared = data, declared
+        self._data, self._declared, self._folder = data, declared, folder
         self._held: dict[str, Held] = {}
         self._public: set[str] = set()
         self._public = {self._table(table_name(name), declared=True).base.identity for name in public_tables}
 
     def find(self, name: Named) -> Base | Definition:
         """The table or view of this name."""
-        if isinstance(self._data, Mapping) or self.is_public(name):
+        if isinstance(self._data, Mapping) or self._is_file(name) or self.is_public(name):
             return self._table(name, declared=True).base
         table = listed(self._data, name, self._declared)
         return table if isinstance(table, Definition) else self._in_database(table).base
@@ -78,11 +81,27 @@ class Shelf:
 
     def _table(self, name: Named, *, declared: bool) -> Held:
         """A table that is read as it is."""
+        if self._is_file(name):
+            return self._of_file(name)
         if isinstance(self._data, Mapping):
             return self._in_memory(name)
         table = listed(self._data, name, declared)
         assert isinstance(table, Listed)
         return self._in_database(table)
+
+    def _is_file(self, name: Named) -> bool:
+        """Whether a name is one of a file, which the database underneath is never given: it would glob and fetch."""
+        if not is_name(str(name)) or (isinstance(self._data, Mapping) and str(name) in self._data):
+            return False
+        return self._folder is not None
+
+    def _of_file(self, name: Named) -> Held:
+        path = named_in(self._folder, str(name))
+        identity = str(path.resolve())
+        if identity not in self._held:
+            opened = from_paths([path])
+            self._held[identity] = Held(opened, Base(identity, *_names(opened)), name_of(path))
+        return self._held[identity]
 
     def _in_memory(self, name: Named) -> Held:
         known = {given: given for given in self._data}
@@ -90,7 +109,9 @@ class Shelf:
             known = {given.lower(): given for given in self._data} | known
         own = known.get(str(name), known.get(str(name).lower()) if not all(name.quoted) else None)
         if own is None:
-            raise ValueError(f"there is no table {str(name)!r}; there are {', '.join(map(repr, self._data))}")
+            raise ValueError(
+                f"there is no table {str(name)!r}; there are {', '.join(map(repr, self._data))}{file_hint(str(name))}"
+            )
         data = self._data[own]
         files = isinstance(data, str | PathLike | list | tuple)
         # Two names for the same data are one table.

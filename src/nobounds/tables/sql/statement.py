@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 from nobounds.accounting.loss import Neighbors
@@ -32,6 +33,7 @@ def sql(
     groups_per_unit: int | None = None,
     public_tables: Iterable[str] = (),
     rows_of: str = SOURCE,
+    folder: str | PathLike[str] | None = None,
     neighbors: Neighbors = "add-remove",
     budget: Chargeable | None = None,
     label: str | None = None,
@@ -50,6 +52,7 @@ def sql(
     keys, delta, groups_per_unit: of the groups, as in `Table.group_by`.
     public_tables: tables that hold nothing to be protected; the statement may join them on a key that is unique there.
     rows_of: "result" if one row of a view is what is to be protected, however the view was made; releases then say so.
+    folder: where the files are that the statement may name in quotes, `from 'taxis.parquet'`; by default it names none.
 
     >>> import random
     >>> taxis = {"fare": [5 + i % 30 for i in range(9000)], "borough": ["Bronx", "Queens", "Bronx"] * 3000}
@@ -58,7 +61,7 @@ def sql(
     >>> round(answers["median(fare)"]["Bronx"])
     22
     """
-    shelf = Shelf(data, public_tables, declared=is_declared(rows_of))
+    shelf = Shelf(data, public_tables, declared=is_declared(rows_of), folder=folder)
     request = request_of(statement, shelf)
     table = opened(request, shelf, unit, rows_per_unit, neighbors, budget, label, progress)
     options: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "marks": marks, "rng": rng}

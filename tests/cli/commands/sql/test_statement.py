@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def answered(*words):
-    done = run("sql", *words, *SURE, "--json")
+    done = run("sql", *words, *([] if "--database" in words else ["--folder", "."]), *SURE, "--json")
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)["answers"]
 
@@ -84,7 +84,7 @@ def test_units_public_tables_and_budgets(folder):
 )
 def test_what_is_refused_is_one_line(words, why, folder):
     """With the reason, and nothing is printed."""
-    done = run("sql", *words, *SURE)
+    done = run("sql", *words, *([] if "--database" in words else ["--folder", "."]), *SURE)
     assert done.exit_code == 2 and done.stdout == "" and why in done.stderr and done.stderr.count("\n") == 1
 
 

@@ -1,5 +1,6 @@
 """Queries of the command line: to files that they name, or to a database, which is opened read-only."""
 
+import glob
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,11 +12,14 @@ from nobounds.cli.options.common import Data
 from nobounds.cli.options.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
-from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.files.formats import is_parquet
+from nobounds.engines.files.paths import from_paths, named_in
 from nobounds.engines.sql.connect import connect, duckdb_connection
-from nobounds.engines.sql.files import csv_files
+from nobounds.engines.sql.duck import quoted
+from nobounds.engines.sql.files import files_named
+from nobounds.engines.sql.text import literal
 from nobounds.engines.streams.stream import TableStream
-from nobounds.exact import printable
+from nobounds.exact import printable, shown
 from nobounds.expressions.statements.reading import table_names
 from nobounds.tables.sql.query import query_stream
 from nobounds.tables.sql.shelf import is_declared
@@ -29,21 +33,20 @@ def queried(data: Data, stack: ExitStack, masked: bool) -> tuple[TableStream, st
     if not is_declared(data.rows_of):
         with in_option("--sql"):
             names = table_names(query)
-        tables, name = tables_of(data.database, text, names, stack)
+        tables, name = tables_of(data.database, data.folder, text, names, stack)
         with in_option("--sql"):
             return query_stream(tables, query, data.rows_of, masked=masked), name
     if data.database is not None:
-        _without_options(text)
+        _without_options(data.folder, text)
         connection, name = _database(data.database, stack)
         _check_one(connection, query)
         return query_stream(connection, query, data.rows_of), name
     connection = duckdb_connection(":memory:", stack)
     _check_one(connection, query)
-    views = _csv_views(connection, data)
+    views = _views(connection, data)
+    stream = query_stream(connection, query, data.rows_of, views=views)
     # The names of columns may come from the first line of a CSV file, which may be a record.
-    return replace(
-        query_stream(connection, query, data.rows_of, views=views), shown=text.shown if views else None
-    ), "a query"
+    return replace(stream, shown=None if all(map(is_parquet, map(Path, views))) else text.shown), "a query"
 
 
 @contextmanager
@@ -55,16 +58,18 @@ def in_option(option: str) -> Iterator[None]:
         raise ValueError(f"{option}: {error}") from None
 
 
-def tables_of(database: str | None, text: Text, names: Iterable[str], stack: ExitStack) -> tuple[Any, str]:
+def tables_of(
+    database: str | None, folder: Path | None, text: Text, names: Iterable[str], stack: ExitStack
+) -> tuple[Any, str]:
     """A connection to a database, or the files with these names, and what to call the query."""
     if database is not None:
-        _without_options(text)
+        _without_options(folder, text)
         return _database(database, stack)
     files: dict[str, TableStream] = {}
     opened: dict[tuple[Path, ...], TableStream] = {}
     unknown = {} if text.stated is None else dict(text.stated.columns)
     for name in dict.fromkeys(names):
-        paths = expand(name)
+        paths = [_file(folder, name)]
         declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
         # Two names of the same files are one table, so that a join of it with itself is refused.
         same = tuple(path.resolve() for path in paths)
@@ -77,8 +82,17 @@ def tables_of(database: str | None, text: Text, names: Iterable[str], stack: Exi
     return files, "a query"
 
 
-def _without_options(text: Text) -> None:
-    if text.csv is not None or text.stated is not None:
+def _file(folder: Path | None, name: str) -> Path:
+    """A file that a query names."""
+    if folder is None:
+        raise ValueError(
+            f"the query names {shown(name)}: give its --database, or --folder, the folder of the files it may name"
+        )
+    return named_in(folder, name)
+
+
+def _without_options(folder: Path | None, text: Text) -> None:
+    if folder is not None or text.csv is not None or text.stated is not None:
         raise ValueError("the options for files go without --database")
 
 
@@ -89,16 +103,21 @@ def _database(database: str, stack: ExitStack) -> tuple[Any, str]:
     return connection, f"{QUERY_TO}{printable(name)}"
 
 
-def _csv_views(connection: Any, data: Data) -> list[str]:
-    """Register our reader for the CSV files in a query: a view takes precedence over the file of the same name."""
-    files, text = csv_files(connection, data.sql or ""), data.text
-    if (text.csv is not None or text.stated is not None) and not files:
+def _views(connection: Any, data: Data) -> list[str]:
+    """Make views of the files in a query, CSV files by our reader: they take precedence over files of their names."""
+    files, text = files_named(connection, data.sql or ""), data.text
+    if (text.csv is not None or text.stated is not None) and all(map(is_parquet, map(Path, files))):
         raise ValueError("the options for CSV files need a CSV file in the query")
     if len({file.casefold() for file in files}) < len(files):
-        raise ValueError("--sql names two CSV files whose names differ by upper and lower case alone; rename one")
+        raise ValueError("--sql names two files whose names differ by upper and lower case alone; rename one")
     unknown = dict(text.stated.columns) if text.stated is not None else {}
     for file in files:
-        paths = expand(file)
+        paths = [_file(data.folder, file)]
+        if is_parquet(paths[0]):
+            # By its whole path, so that it is no address, and with the signs of a glob in brackets.
+            exact = literal(glob.escape(str(paths[0].resolve())))
+            connection.execute(f"create view {quoted(file)} as from read_parquet({exact}, hive_partitioning = false)")
+            continue
         declared = text.declared(column_names(paths[0], text.csv, text.stated))
         connection.register(file, CsvFiles.of(paths, text.csv, declared).arrow())
         unknown = {name: kind for name, kind in unknown.items() if name not in declared.columns}

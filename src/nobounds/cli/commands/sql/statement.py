@@ -15,7 +15,7 @@ from nobounds.cli.errors import require_budget
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
 from nobounds.cli.options.answers import Delta, GroupOptions, GroupsPerUnit
-from nobounds.cli.options.common import Database, Out, RowsOf, Spend, Whom
+from nobounds.cli.options.common import Database, Folder, Out, RowsOf, Spend, Whom
 from nobounds.cli.options.text import Text
 from nobounds.cli.output import written
 from nobounds.cli.progress import watched
@@ -36,6 +36,7 @@ class Tables:
     panel: ClassVar = "The tables"
 
     database: Database = None
+    folder: Folder = None
     public_table: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A table to join that holds nothing sensitive. Repeatable."),
@@ -79,7 +80,7 @@ def sql(
         str,
         typer.Argument(
             metavar="STATEMENT",
-            help="A select of private statistics, such as private_mean(income), from a file in quotes or a table.",
+            help="A select of private statistics, such as private_mean(income), from a table, or a file in quotes.",
             show_default=False,
         ),
     ],
@@ -93,7 +94,7 @@ def sql(
 ) -> None:
     """The private statistics of one SQL statement. One epsilon is charged once and split among them.
 
-    Example: nobounds sql "select private_mean(income) from 'people.csv'" --epsilon 1
+    Example: nobounds sql "select private_count() from people.csv" --folder . --epsilon 1
     """
     if out is not None:
         check_out(out)
@@ -103,7 +104,7 @@ def sql(
     with watched(quiet) as watch, ExitStack() as stack:
         public = tables.public_table or []
         sensitive = [name for name in table_names(statement) if name not in public]
-        data, name = tables_of(tables.database, tables.text, [*sensitive, *public], stack)
+        data, name = tables_of(tables.database, tables.folder, tables.text, [*sensitive, *public], stack)
         shelf = Shelf(data, map(_quoted, public), declared=is_declared(tables.rows_of))
         request = request_of(statement, shelf)
         keys.check(bool(request.by))
