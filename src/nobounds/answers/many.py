@@ -1,7 +1,7 @@
 """Several quantiles: the middle one by a cut, and then each half of the records by itself (docs/proofs/halving.md).
 
-Under add-remove a record lies in one slice only, so the costs along a path add up and those beside it do not. Under swap
-a record leaves one slice and enters another: each path costs at most half, so both together no more than the whole.
+A record lies in one slice of a level, so the cuts of a level cost together what one of them does. Under swap a record
+may leave one slice and enter another: then two cuts of a level change.
 """
 
 import math
@@ -19,7 +19,7 @@ from nobounds.programs.program import Program
 
 @dataclass(frozen=True)
 class Several:
-    """The keys of quantiles in the order of their ranks, or None, a noisy number of records, and what each part cost."""
+    """The keys of quantiles in the order of their ranks, a noisy number of records, and what each part cost."""
 
     values: tuple[int | None, ...]
     size: int | None
@@ -37,7 +37,7 @@ def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known)
 
 
 class Node(NamedTuple):
-    """The ranks from place `low` to before `high` in the list, for a slice with the parts `start` to `stop` of all records."""
+    """The places `low` to before `high` of the list of ranks, for the slice from part `start` to part `stop`."""
 
     piece: Slice
     low: int
@@ -55,7 +55,8 @@ def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[i
         middles = [_middle(node, qs) for node in nodes]
         inside = [(qs[k] - node.start) / (node.stop - node.start) for node, k in zip(nodes, middles, strict=True)]
         cuts = tuple(
-            Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost) for node, q in zip(nodes, inside, strict=True)
+            Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost)
+            for node, q in zip(nodes, inside, strict=True)
         )
         drawn = yield Together(cuts, lambda: each.cost)
         halves = []

@@ -49,9 +49,7 @@ class Bracket:
     parts: dict[str, Cost]
 
 
-def quantile(
-    order: Order, q: Fraction, whole: Part, known: Known, wanted: Wanted | None
-) -> Program[Bracket]:
+def quantile(order: Order, q: Fraction, whole: Part, known: Known, wanted: Wanted | None) -> Program[Bracket]:
     """The key of a quantile, and those of the ends of its interval; an end that is not known is None."""
     size, spent, left = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
@@ -73,7 +71,7 @@ def one_quantile(order: Order, q: Fraction, size: int, own: Part) -> Program[int
     tail, side = min(q, 1 - q), SIDES[2 * q >= 1]
     if tail >= INNER:
         rate = own.rate(q)
-        key: int = yield Choice(order, q, rate, lambda: choice_cost(q, rate, own.neighbors))
+        key: int = yield Choice(order, q, rate, partial(choice_cost, q, rate, own.neighbors))
         return key
     center, own = yield from bought_center(order, size, own)
     inward = tail * size * own.epsilon >= INWARD * own.twice
@@ -131,7 +129,7 @@ def walked(
     """The key at which a walk halts, as short a number as half a tick allows."""
     part = Fraction(math.exp(level) / EFOLDS)
     cost = partial(walk_cost, tail, inward, *eps, own.neighbors)
-    ring = Ring(order, center, side, inward, tail, *eps, part, cost)  # type: ignore[arg-type]
+    ring = Ring(order, center, side, inward, tail, *eps, part, cost)
     rung: int | None = yield ring
     if rung is None:
         return center if inward else order.line.ends[1 if side > 0 else 0]
@@ -148,7 +146,10 @@ def roundest(one: int, other: int) -> int:
         return 0
     for digits in range(1, 17):
         up, down = Context(prec=digits, rounding=ROUND_CEILING), Context(prec=digits, rounding=ROUND_FLOOR)
-        for key in (key_of(float(up.plus(Decimal(float_of(first))))), key_of(float(down.plus(Decimal(float_of(last)))))):
+        for key in (
+            key_of(float(up.plus(Decimal(float_of(first))))),
+            key_of(float(down.plus(Decimal(float_of(last))))),
+        ):
             if first <= key <= last:
                 return key
     return one
@@ -170,7 +171,9 @@ def extremes(
         side: Side = 1 if q == 1 else -1
         own = each.of(NUMBER) if level else each
         ticks = float(TICKS)
-        value = yield from walked(order, center, side, False, Fraction(0), own.walk(Fraction(0), False), -math.log(ticks), ticks, own)
+        value = yield from walked(
+            order, center, side, False, Fraction(0), own.walk(Fraction(0), False), -math.log(ticks), ticks, own
+        )
         parts["number"] = own.cost if "number" not in parts else parts["number"] + own.cost
         ends = None
         if level:

@@ -64,6 +64,11 @@ class Part:
         """The noise on what one record changes by the sensitivity."""
         return Additive(self.epsilon, self.zcdp)
 
+    def nats(self, many: int, size: int) -> Fraction:
+        """The share that gives `size` records so many nats."""
+        share = many * self.twice / (size * self.epsilon)
+        return share**2 if self.zcdp else share
+
     def rate(self, q: Fraction) -> Fraction:
         """The rate of a choice."""
         return _rate(self, q)
@@ -175,13 +180,7 @@ def bought_size(
 
 def bought_center(order: Order, size: int, left: Part, q: Fraction = Fraction(1, 2)) -> Program[tuple[int, Part]]:
     """A private median as a centre, and what is left; it costs a number of nats, and some of epsilon at most."""
-    share = min(CENTER_NATS * left.twice / (size * _pure(left)), MOST_CENTER)
-    part = left.of(share)
+    part = left.of(min(left.nats(CENTER_NATS, size), MOST_CENTER))
     rate = part.rate(q)
-    key: int = yield Choice(order, q, rate, lambda: choice_cost(q, rate, left.neighbors))
+    key: int = yield Choice(order, q, rate, partial(choice_cost, q, rate, left.neighbors))
     return key, left.less(part)
-
-
-def _pure(part: Part) -> Fraction:
-    """About the epsilon of a pure mechanism that costs as much."""
-    return part.epsilon

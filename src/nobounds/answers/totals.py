@@ -12,7 +12,7 @@ few records are no cases of their own.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
@@ -23,8 +23,9 @@ import numpy as np
 from nobounds.accounting.cost import Cost
 from nobounds.answers.spent import Known, Part, bought_center, bought_size
 from nobounds.arrays import Ints
+from nobounds.core.line import Line
 from nobounds.counting.classes import Classes
-from nobounds.counting.lattice import Lattice, steps_total
+from nobounds.counting.lattice import Lattice, Squares, steps_total
 from nobounds.counting.order import Order
 from nobounds.counting.scan import Chunk, Records, blocks, present, scan
 from nobounds.exact import MAX
@@ -46,7 +47,7 @@ HALF_OCTAVES = (*range(-2 * INSIDE, 0, 2), 0, 1, *range(2, 2 * (SHELLS - INSIDE 
 
 
 class Shells(NamedTuple):
-    """Noisy numbers of records at distances between edges, of which the last is infinite, and the scale of the noise."""
+    """Noisy numbers of records at distances between edges, the last of them infinite, and the scale of the noise."""
 
     edges: tuple[float, ...]
     counts: tuple[float, ...]
@@ -54,112 +55,150 @@ class Shells(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clipped:
-    """A noisy sum of clipped deviations from a centre, and all that is known of what was clipped."""
+class Clip:
+    """A centre, the interval around it that records are kept in, and what is known of those outside."""
 
     center: Fraction
-    low: Fraction  # the clip
+    low: Fraction
     high: Fraction
-    total: Fraction  # of deviations
-    bar: float  # what the noise on it changes, at the level
-    below: float  # the most that records below the clip, and above it, may lie beyond it in all; infinite if not known
-    above: float
-    size: int | None  # a noisy number of records; None if there may be none
+    reach: Fraction
+    shells: Shells
+    inside: int  # shells
+    size: int  # a noisy number of records
     size_bar: float  # what noise changes that by, at the level
-    spread: float  # about the root of the sum of all squared deviations, from above
-    scale: float  # of the noise on the sum
+    left: Part
     parts: dict[str, Cost]
 
-    def sum(self) -> tuple[Fraction, float, float]:
-        """The sum of the records, and the ends of its interval."""
-        assert self.size is not None
-        value = self.total + self.center * self.size
-        off = self.bar + abs(float(self.center)) * self.size_bar
-        return value, float(value) - off - self.below, float(value) + off + self.above
+    @property
+    def spread(self) -> float:
+        """The root of the sum of squared deviations in the clip, from above."""
+        if not self.inside:
+            return math.inf
+        inner = self.shells.edges[0] / 2.0 ** ((HALF_OCTAVES[1] - HALF_OCTAVES[0]) / 2)
+        counts = (max(count + MARGIN * self.shells.noise, 0.0) for count in self.shells.counts[: self.inside])
+        squares = (count * edge**2 for count, edge in zip(counts, self.shells.edges, strict=False))
+        return math.sqrt(self.size * inner**2 + sum(squares))
 
-    def mean(self, away: float) -> tuple[Fraction, float, float]:
-        """The mean, and the ends of its interval; `away` standard errors of the sample are added, 0 for the rows alone."""
-        assert self.size is not None
-        size = max(self.size, 1)
-        value = min(max(self.center + self.total / size, self.low), self.high)
-        least = size - self.size_bar
-        if least <= 0:
-            return value, -math.inf, math.inf
-        more = self.size_bar / least * abs(float(value - self.center)) + away * self.spread / size
-        return value, float(value) - (self.bar + self.below) / least - more, float(value) + (self.bar + self.above) / least + more
+    def outside(self, bound: Fraction | None, end: Fraction, power: int = 1) -> float:
+        """The most that records beyond an end of the clip lie beyond it in all, or their squares with power 2."""
+        most = (
+            math.inf
+            if bound is None
+            else self._outside * float(abs(bound - self.center) ** power - abs(end - self.center) ** power)
+        )
+        far = beyond(self.shells, self.inside, power)
+        return min(float(self.reach**power) * far if far < math.inf else math.inf, most)
+
+    @property
+    def _outside(self) -> float:
+        """The most records that lie beyond the clip, with a margin for the noise."""
+        rest = self.shells.counts[self.inside :]
+        return max(sum(rest), 0.0) + MARGIN * self.shells.noise * math.sqrt(len(rest))
 
 
-def clipped(
-    order: Order,
-    records: Records,
-    whole: Part,
-    known: Known,
-    *,
-    centered: bool,
-    integral: bool,
-    unit: Fraction,
-    level: float,
-) -> Program[Clipped]:
-    """The noisy sum of clipped deviations; of a sum under add-remove they are from 0."""
+@dataclass(frozen=True)
+class Total:
+    """The noisy sum of clipped deviations from a centre, or of their squares: the scale of its noise, and its bar."""
+
+    value: Fraction
+    scale: float
+    bar: float
+
+
+def found_clip(
+    order: Order, records: Records, whole: Part, known: Known, *, centered: bool, level: float
+) -> Program[Clip | dict[str, Cost]]:
+    """The clip, and what is left for sums; only what was spent where no number of records is known."""
     line = order.line
-    share = SIZE if centered else SIZE / 2
-    size, spent, left = yield from bought_size(order, whole, known, share)
+    size, spent, left = yield from bought_size(order, whole, known, SIZE if centered else SIZE / 2)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
-        nothing = Fraction(0)
-        return Clipped(nothing, nothing, nothing, nothing, 0.0, math.inf, math.inf, None, 0.0, math.inf, 0.0, parts | {"noise": left.cost})
-    size_bar = _quantile_of(spent, level) if spent.amount else 0.0
-    key = 0
+        return parts | {"noise": left.cost}
+    key, center, step = 0, Fraction(0), 1.0 if line.unit is None else float(line.unit)
     if centered:
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
-    step = 1.0 if line.unit is None else float(line.unit)  # of distances
-    center = line.number(key) if centered else Fraction(0)
-    own = left.of(min(max(Fraction(START_NATS * left.twice) / (size * left.epsilon), LEAST_START), MOST_START))
-    start = yield from _start(order, key, own)
+        center = line.number(key)
+    own = left.of(min(max(left.nats(START_NATS, size), LEAST_START), MOST_START))
+    start = step * (yield from _start(order, key, own))
     parts["start"], left = own.cost, left.less(own)
     own = left.of(COUNTS)
-    shells = yield from _shells(order, records, float(center), step * start, own)
+    shells = yield from _shells(records, float(center), start, own)
     parts["shells"], left = own.cost, left.less(own)
-    loudest = clip_of(shells, step * start)
-    reach = Fraction(shells.edges[loudest - 1]) if loudest else Fraction(0)
+    inside = clip_of(shells, start)
+    reach = Fraction(shells.edges[inside - 1]) if inside else Fraction(0)
     low, high = center - reach, center + reach
     low = low if line.lower is None else min(max(low, line.lower), center)
     high = high if line.upper is None else max(min(high, line.upper), center)
-    lattice = Lattice.of(low, high, integral, unit)
-    zero = round(center / lattice.step)
+    size_bar = _bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0
+    return Clip(center, low, high, reach, shells, inside, size, size_bar, left, parts)
+
+
+def total(
+    records: Records, clip: Clip, own: Part, integral: bool, unit: Fraction, level: float
+) -> Program[tuple[Clip, Total]]:
+    """The noisy sum of clipped deviations, and the clip with a centre on the lattice of the sum."""
+    lattice = Lattice.of(clip.low, clip.high, integral, unit)
+    zero = round(clip.center / lattice.step)
     count, steps = steps_total(records(), lattice)
     most = max(abs(lattice.low - zero), abs(lattice.low + lattice.width - zero), 1)
-    sensitivity = lattice.width if whole.neighbors == "swap" else most
-    additive = left.additive
-    noisy: int = yield Noisy(steps + count * (lattice.low - zero), additive, additive.cost, sensitivity)
-    parts["noise"] = left.cost
-    scale = additive.scale(sensitivity) * float(lattice.step)
-    far = beyond(shells, loudest)
-    outside = _outside(shells, loudest)
-    below, above = (
-        min(float(reach) * far if far < math.inf else math.inf, math.inf if bound is None else outside * float(abs(bound - end)))
-        for bound, end in ((line.lower, low), (line.upper, high))
-    )
-    return Clipped(
-        center=zero * lattice.step,
-        low=low,
-        high=high,
-        total=noisy * lattice.step,
-        bar=additive.half_interval(scale, 0.0, 1 - level),
-        below=below,
-        above=above,
-        size=size,
-        size_bar=size_bar,
-        spread=_spread(shells, loudest, size),
-        scale=scale,
-        parts=parts,
-    )
+    sensitivity = lattice.width if own.neighbors == "swap" else most
+    noisy: int = yield Noisy(steps + count * (lattice.low - zero), own.additive, own.additive.cost, sensitivity)
+    scale = own.additive.scale(sensitivity) * float(lattice.step)
+    return replace(clip, center=zero * lattice.step), Total(noisy * lattice.step, scale, _bar(scale, own, level))
 
 
-def _quantile_of(part: Part, level: float) -> float:
-    """What the noise of a number of records changes it by, at a level."""
-    return part.additive.half_interval(part.additive.scale(1), 0.0, 1 - level)
+def squares(records: Records, clip: Clip, own: Part, level: float) -> Program[Total]:
+    """The noisy sum of squared clipped deviations."""
+    lattice = Lattice.of(clip.low, clip.high, False)
+    steps = Squares(lattice, min(max(round(clip.center / lattice.step) - lattice.low, 0), lattice.width))
+    _, raw = steps_total(records(), steps)
+    noisy: int = yield Noisy(raw, own.additive, own.additive.cost, steps.width)
+    each = steps.radius**2 / steps.width
+    scale = own.additive.scale(steps.width) * float(each)
+    return Total(noisy * each, scale, _bar(scale, own, level))
+
+
+def sum_of(clip: Clip, noisy: Total, line: Line) -> tuple[Fraction, float, float]:
+    """The sum of the records, and the ends of its interval."""
+    value = noisy.value + clip.center * clip.size
+    off = noisy.bar + abs(float(clip.center)) * clip.size_bar
+    below, above = clip.outside(line.lower, clip.low), clip.outside(line.upper, clip.high)
+    return value, float(value) - off - below, float(value) + off + above
+
+
+def mean_of(clip: Clip, noisy: Total, line: Line, errors: float) -> tuple[Fraction, float, float]:
+    """The mean, and the ends of its interval, with so many standard errors of a sample, 0 for the rows alone."""
+    value = min(max(clip.center + noisy.value / clip.size, clip.low), clip.high)
+    least, most = (
+        math.copysign(math.inf, sign) if end is None else float(end)
+        for sign, end in ((-1, line.lower), (1, line.upper))
+    )
+    fewest = clip.size - clip.size_bar
+    if fewest <= 0:
+        return value, least, most
+    more = clip.size_bar / fewest * abs(float(value - clip.center)) + errors * clip.spread / clip.size
+    below, above = clip.outside(line.lower, clip.low), clip.outside(line.upper, clip.high)
+    low, high = float(value) - (noisy.bar + below) / fewest - more, float(value) + (noisy.bar + above) / fewest + more
+    return value, max(low, least), min(high, most)
+
+
+def variance_of(clip: Clip, first: Total, second: Total, line: Line) -> tuple[Fraction, float, float]:
+    """The variance, and the ends of its interval for the rows: clipping can only make it smaller."""
+    off = first.value / clip.size
+    value = max(second.value / clip.size - off**2, Fraction(0))
+    fewest, most = clip.size - clip.size_bar, clip.size + clip.size_bar
+    if fewest <= 0:
+        return value, 0.0, math.inf
+    away = abs(float(off)) + (first.bar + clip.size_bar * abs(float(off))) / fewest
+    low = (float(second.value) - second.bar) / most - away**2
+    outside = max(clip.outside(line.lower, clip.low, 2), clip.outside(line.upper, clip.high, 2))
+    return value, max(low, 0.0), (float(second.value) + second.bar + outside) / fewest
+
+
+def _bar(scale: float, part: Part, level: float) -> float:
+    """What noise of a scale changes a number by, at a level."""
+    return part.additive.half_interval(scale, 0.0, 1 - level)
 
 
 def _start(order: Order, center: int, own: Part) -> Program[float]:
@@ -171,7 +210,7 @@ def _start(order: Order, center: int, own: Part) -> Program[float]:
     return 0.0 if rung is None else distance(rung)
 
 
-def _shells(order: Order, records: Records, center: float, start: float, own: Part) -> Program[Shells]:
+def _shells(records: Records, center: float, start: float, own: Part) -> Program[Shells]:
     """The noisy counts of the shells around a start."""
     edges = [min(start * 2.0 ** (half / 2), MAX) for half in HALF_OCTAVES]
     additive = own.additive
@@ -186,7 +225,8 @@ def _shells(order: Order, records: Records, center: float, start: float, own: Pa
     return Shells((*edges[1:], math.inf), tuple(map(float, noisy)), scale)
 
 
-class Placed(NamedTuple):
+@dataclass(frozen=True)
+class Placed:
     """The pass that counts the records between edges; missing ones are nowhere."""
 
     edges: tuple[float, ...]
@@ -241,17 +281,12 @@ def _octaves(shells: Shells, order: Iterable[int]) -> Iterable[tuple[float, int]
             count, half, many = 0.0, 0, 0
 
 
-def _outside(shells: Shells, inside: int) -> float:
-    """The most records that lie beyond the clip, with a margin for the noise."""
-    rest = shells.counts[inside:]
-    return max(sum(rest), 0.0) + MARGIN * shells.noise * math.sqrt(len(rest))
-
-
-def beyond(shells: Shells, inside: int) -> float:
+def beyond(shells: Shells, inside: int, power: int = 1) -> float:
     """The most that records beyond the clip lie beyond it in all, over the clip; infinite if that is not known.
 
     Assumed is that each octave outward keeps at most the share of the one before it that was seen on the way to the
     clip, and that values in an octave lie on average at 1.5 times its inner end, as they do where a density falls.
+    With `power` 2 it is what their squares are larger by, over that of the clip, and they lie at 7/3 on average.
     """
     noise = shells.noise
     outward = list(_octaves(shells, range(inside, len(shells.counts))))
@@ -268,20 +303,10 @@ def beyond(shells: Shells, inside: int) -> float:
         least = count - MARGIN * noise * math.sqrt(many)
         if least > 0:
             kept = min(kept, (most / least) ** (1 / octaves))
-    return most * (1.5 / (1 - 2 * kept) - 1 / (1 - kept)) if kept < FALL else math.inf
-
-
-def _spread(shells: Shells, inside: int, size: int) -> float:
-    """The root of the sum of squared deviations in the clip, from above."""
-    if not inside:
-        return math.inf
-    inner = shells.edges[0] / 2.0 ** ((HALF_OCTAVES[1] - HALF_OCTAVES[0]) / 2)
-    counts = (max(count + MARGIN * shells.noise, 0.0) for count in shells.counts[:inside])
-    return math.sqrt(size * inner**2 + sum(n * edge**2 for n, edge in zip(counts, shells.edges[:inside], strict=True)))
+    grows, average = (2, 1.5) if power == 1 else (4, 7 / 3)
+    return most * (average / (1 - grows * kept) - 1 / (1 - kept)) if grows * kept < 2 * FALL else math.inf
 
 
 def standard_errors(level: float) -> float:
     """How many standard errors hold a sample's mean at this level."""
     return NormalDist().inv_cdf((1 + level) / 2)
-
-

@@ -6,8 +6,8 @@ one of the 9 * 10**(d - 1) numbers of so many digits. So 40, 0.25 and 1990 weigh
 
 A decimal counts as the double nearest to it, ties to even; those that become 0 or infinite are dropped. What a double
 weighs is the sum over all its decimals, and every double weighs something. All masses are whole numbers: a decimal of d
-digits in decade k weighs W_k 10**(17 - d), where W_k is the weight of the decade, rounded once. The rounded prior is the
-definition; nothing here is an approximation, except for `masses`, which states its error.
+digits in decade k weighs W_k 10**(17 - d), where W_k is the weight of the decade, rounded once. The rounded prior is
+the definition; nothing here is an approximation, except for `masses`, which states its error.
 
 Doubles are written as keys: whole numbers in the order of the doubles, that of -x minus that of x.
 """
@@ -35,7 +35,7 @@ DIGITS = 17  # decimals of up to so many digits: each double is the nearest to o
 _ONE = 1 << 30  # the weight of the heaviest decade
 _LEAST, _MOST = -324, 308  # the decades of doubles
 _FIRST, _END = 10 ** (DIGITS - 1), 10**DIGITS  # the numbers of 17 digits
-_SHARED = math.lcm(*range(1, DIGITS + 1))  # what divides by any number of digits
+_SHARED: int = math.lcm(*range(1, DIGITS + 1))  # what divides by any number of digits
 _POWERS = [10**k for k in range(DIGITS - _LEAST + 1)]
 
 
@@ -90,10 +90,10 @@ class Prior:
     @cached_property
     def zero(self) -> int:
         """What 0 weighs."""
-        return 2 * self.one_side // (ZERO - 1)
+        return int(2 * self.one_side // (ZERO - 1))
 
     def drawn(self, first: int, last: int, source: RandomSource) -> int:
-        """The key of a number from `first` to `last`, each as likely as it weighs: sign, decade, digits, then a number."""
+        """The key of a number from `first` to `last`, each as likely as it weighs."""
         place = uniform_below(self.mass(first, last), source)
         if first < 0:
             below = self.mass(first, min(last, -1))
@@ -136,7 +136,9 @@ class Prior:
         if not len(some):
             return masses
         ends, places = np.unique(np.concatenate([first[some] - 1, last[some]]), return_inverse=True)
-        decades, numbers = (np.array(each, dtype=np.int64) for each in zip(*map(self._edge, ends.tolist()), strict=True))
+        decades, numbers = (
+            np.array(each, dtype=np.int64) for each in zip(*map(self._edge, ends.tolist()), strict=True)
+        )
         passed = _passed(numbers, np.array(self._digits)[decades - _LEAST])
         low, high = np.split(places, 2)
         # In one decade the difference of whole numbers is exact, so nothing cancels.

@@ -5,6 +5,7 @@ again, and sorted; all others stay counts. So a table of occupied intervals of k
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -81,7 +82,7 @@ class Order:
         return self._table.first[some], counts
 
     def cells(self, low: int, high: int, each: int) -> Cells:
-        """Cells that cover the line; of those that the ranks `low` to `high` touch none has many more records than `each`.
+        """Cells that cover the line; those that the ranks `low` to `high` touch have hardly more records than `each`.
 
         A number with more records is a cell of its own, and so is what lies between the cells of records.
         """
@@ -102,7 +103,7 @@ class Order:
         return Cells((edges[:-1] + 1)[keep], edges[1:][keep], ranks[:-1][keep], ranks[1:][keep])
 
     def _refine(self, low: int, high: int, each: int) -> None:
-        """Look closer until no interval that these ranks touch has more records than `each`, single numbers excepted."""
+        """Look closer until no interval that these ranks touch has more than `each` records, but for single numbers."""
         while True:
             table = self._table
             up_to = table.counts.cumsum()
@@ -142,7 +143,10 @@ class Order:
         line = Line() if isinstance(ladder.map, Grid) else self.line
         begin, end = self.line.ends
         first, last = (np.clip(line.keys(each), begin, end) for each in (low, high))
-        first, last = (np.where(rungs == 0, 0, each) if not self.line.unit and begin <= 0 <= end else each for each in (first, last))
+        first, last = (
+            np.where(rungs == 0, 0, each) if not self.line.unit and begin <= 0 <= end else each
+            for each in (first, last)
+        )
         return _Table(first, last, histogram.counts, np.where(first == last, _EXACT, level), rungs)
 
     def __repr__(self) -> str:
@@ -172,7 +176,8 @@ def _spans(ladder: Ladder, rungs: Ints) -> Iterable[tuple[float, float]]:
         yield ladder.span(int(part[0]), int(part[-1]))
 
 
-class Distinct(NamedTuple):
+@dataclass(frozen=True)
+class Distinct:
     """The pass that counts the distinct records in some intervals."""
 
     spans: Spans

@@ -5,10 +5,10 @@ The exponential mechanism over all numbers of a line. The loss of a number is th
 to state it. Adding a record changes losses within a range of max(q, 1 - q) on both sides, changing one within 1 on both
 sides, which makes the cost 2 max(q, 1 - q) rate or 2 rate.
 
-The numbers come in cells of neighbouring numbers. A cell is drawn with the least loss that its numbers may have, then a
-number of it by the prior; it is accepted with the probability exp(-rate (its loss - the least)), for which its ranks are
-looked up, if the cell leaves them open. What is accepted has the law above, whatever the cells are. Cells whose numbers
-all have the same loss accept at once, so around the target there is one draw.
+The numbers come in cells of neighbouring numbers. A cell is drawn with the least loss that its numbers may have, then
+a number of it by the prior; it is accepted with the probability exp(-rate (its loss - the least)), for which its ranks
+are looked up, if the cell leaves them open. What is accepted has the law above, whatever the cells are. Cells
+whose numbers all have the same loss accept at once, so around the target there is one draw.
 """
 
 from collections.abc import Callable, Hashable
@@ -120,7 +120,9 @@ class Choice(Hidden):
     @cached_property
     def _log_total(self) -> float:
         cells = self.whole
-        return float(np.logaddexp.reduce(self._log_weights(cells, cells.first, cells.last, np.arange(len(cells.first)))))
+        return float(
+            np.logaddexp.reduce(self._log_weights(cells, cells.first, cells.last, np.arange(len(cells.first))))
+        )
 
     def _log_weights(self, cells: Cells, first: Ints, last: Ints, place: Ints) -> Floats:
         losses = self.losses(cells.low, cells.high)

@@ -27,7 +27,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.core.line import Line
 from nobounds.core.prior import DECADE, WIDTH_SQUARED, float_of, floats_of, key_of
 from nobounds.counting.order import Order
-from nobounds.exact import MAX, ball
+from nobounds.exact import MAX, ball, upper
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.noise.discrete import Exponential, decide, geometric
 from nobounds.noise.source import RandomSource
@@ -196,7 +196,9 @@ class Ring(Hidden):
         if not self.inward:
             ends, weights, queries = ends[::-1], weights[::-1], queries[::-1]
             highest = queries[0] if inner or not queries else target - over * int(counts.sum())
-        return Runs([low for low, _ in ends], [high for _, high in ends], weights, queries, highest, inner or not self.inward)
+        return Runs(
+            [low for low, _ in ends], [high for _, high in ends], weights, queries, highest, inner or not self.inward
+        )
 
     def _beyond(self, least: int, most: int) -> tuple[Ints, Ints, bool]:
         """The rungs of records with `least` to `most` others farther out, the farthest first, and the number on each.
@@ -246,7 +248,9 @@ class Ring(Hidden):
             return None
         most = runs.weights[run] - 1
         places = [
-            min(max(math.ceil((goal - (before + more) * (1 + sign * _ERROR)) / each * (1 - sign * _ERROR)) - 1, 0), most)
+            min(
+                max(math.ceil((goal - (before + more) * (1 + sign * _ERROR)) / each * (1 - sign * _ERROR)) - 1, 0), most
+            )
             for goal, more, sign in ((low, unsure, 1), (high, 0.0, -1))
         ]
         rungs = {self._rung(runs, run, place) for place in places}
@@ -266,8 +270,8 @@ class Ring(Hidden):
             after = before + each * weight
             if goal <= after:
                 place = ((goal - before) / each).ceil()
-                low, high = (int(end.floor().unique_fmpz()) for end in (place.lower(), place.upper()))
-                rungs = {self._rung(runs, run, min(max(at - 1, 0), weight - 1)) for at in (low, high)}
+                ends = [int(upper(-place)) * -1, int(upper(place))]
+                rungs = {self._rung(runs, run, min(max(at - 1, 0), weight - 1)) for at in ends}
                 return rungs.pop() if len(rungs) == 1 else None
             if not goal > after:
                 return None

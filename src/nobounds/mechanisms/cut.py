@@ -1,10 +1,10 @@
 """The cut: a choice that splits the records in two, ties by tags (docs/proofs/halving.md).
 
-The universe is (number, tag), with 64-bit tags. Each record draws a tag of its own afresh, and the rank of a pair is the
-number of records of the slice below it. A pair is drawn in proportion to its prior mass times exp(-rate |its rank - the
-target|), and the records below it are the lower slice. A slice is closed: both its ends stay candidates with their whole
-mass, whether or not a record lies there. Ties are cut by tags alone: cut at the target rank, one record would move
-another across, and both slices would change.
+The universe is (number, tag), with 64-bit tags. Each record draws a tag of its own afresh, and the rank of a pair is
+the number of records of the slice below it. A pair is drawn in proportion to its prior mass times exp(-rate |its rank -
+the target|), and the records below it are the lower slice. A slice is closed: both its ends stay candidates with their
+whole mass, whether or not a record lies there. Ties are cut by tags alone: cut at the target rank, one record would
+move another across, and both slices would change.
 """
 
 from collections.abc import Callable, Hashable
@@ -104,7 +104,7 @@ class Cut(Hidden):
         begin, end = max(target - reach - low, 0), min(target + reach - low, high - low)
         edges = [0, *cuts[begin:end].tolist(), whole]
         ranks = [low, *range(low + begin + 1, low + end + 1)] if end > begin else [low]
-        # Before the first listed tag and after the last one the rank is not the same everywhere, unless none is left out.
+        # Before the first listed tag and after the last one the rank differs, unless no tag is left out there.
         lows, highs = [*ranks[:1], *ranks[1:]], [low + begin, *ranks[1:-1], high] if len(ranks) > 1 else [high]
         many = len(ranks)
         spliced = (

@@ -146,7 +146,9 @@ class LinePlan:
 
     def described(self) -> dict[str, Any]:
         """What is public about the numbers, for a release."""
-        return {name: given for name, given in self.ladder.describe().items() if name in ("resolution", "lower", "upper")}
+        return {
+            name: given for name, given in self.ladder.describe().items() if name in ("resolution", "lower", "upper")
+        }
 
     def value(self, order: Order, key: int | None) -> int | float | None:
         """The number of a key, as it is released."""

@@ -1,16 +1,15 @@
 """Quantiles and extremes by the expert settings: walks with their own noise and ladders, and guaranteed intervals."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
-from nobounds.exact import Number
 from nobounds.ladders.facts import Facts
 from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed
@@ -19,8 +18,7 @@ from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.intervals.rung import rung
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
-from nobounds.ranks.plan import QuantilePlan, plan_extremes, plan_quantile, plan_separately, plan_together
-from nobounds.ranks.problem import check_rank, check_ranks
+from nobounds.ranks.plan import QuantilePlan, plan_extremes, plan_quantile, plan_separately
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
 from nobounds.release.answer import later
@@ -29,11 +27,7 @@ from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
     DEFAULTS,
-    ExtremeKeywords,
-    QuantileKeywords,
-    QuantilesKeywords,
     flag,
-    spelled_out,
     terms_of,
 )
 
@@ -49,6 +43,8 @@ ASSUMED = {
 
 
 def searched_quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
+    """A quantile by expert settings."""
+    """A quantile by expert settings."""
     terms, searched = terms_of(options), Options.of(options)
     named = statistic != "quantile"  # then its name says which it is
     wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")

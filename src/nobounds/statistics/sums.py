@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
-from nobounds.answers.totals import Clipped, clipped, standard_errors
+from nobounds.answers.totals import Clip, found_clip, mean_of, standard_errors, sum_of, total
 from nobounds.counting.lattice import totals
 from nobounds.counting.order import Order
 from nobounds.engines.column import Column
@@ -17,7 +17,6 @@ from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.release.answer import later
 from nobounds.release.release import Release, Single
 from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW
@@ -90,46 +89,40 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
     population = statistic == "mean" and default_of(options, "of") == "population"
 
     def answer(plan: LinePlan, data: Column) -> Answering:
-        ladder, unit = plan.ladder, plan.unit
         at = LEVEL if level is None else float(level)
-        noisy = yield from clipped(
-            Order(data.chunks, ladder),
-            data.chunks,
-            plan.part,
-            plan.known,
-            centered=centered,
-            integral=ladder.integral or unit is not None,
-            unit=unit or Fraction(1),
-            level=at,
-        )
-        if noisy.size is None:
-            return Answer(None, plan.described(), (), noisy.parts, TOO_FEW)
-        errors = standard_errors(at) if population else 0.0
-        value, low, high = noisy.sum() if statistic == "sum" else noisy.mean(errors)
-        exact: int | float | Fraction
-        if unit is not None:
-            exact = value
+        order = Order(data.chunks, plan.ladder)
+        clip = yield from found_clip(order, data.chunks, plan.part, plan.known, centered=centered, level=at)
+        if not isinstance(clip, Clip):
+            return Answer(None, plan.described(), (), clip, TOO_FEW)
+        whole, unit = plan.ladder.integral or plan.unit is not None, plan.unit or Fraction(1)
+        clip, noisy = yield from total(data.chunks, clip, clip.left, whole, unit, at)
+        parts = clip.parts | {"noise": clip.left.cost}
+        if statistic == "sum":
+            value, low, high = sum_of(clip, noisy, order.line)
         else:
-            exact = round(value) if statistic == "sum" and ladder.integral else finite_float(value) + 0.0
-        parameters = later(lambda: _parameters(noisy, plan, None if level is None else at, population))
-        intervals: tuple[Interval, ...] = () if level is None else ((min(low, float(exact)), max(high, float(exact))),)
-        bought = "size" in noisy.parts
-        return Answer(exact, parameters, intervals, noisy.parts, size=noisy.size if bought else None)
+            value, low, high = mean_of(clip, noisy, order.line, standard_errors(at) if population else 0.0)
+        exact = finite_float(value) + 0.0 if plan.unit is None else value
+        if statistic == "sum" and plan.unit is None and plan.ladder.integral:
+            exact = round(value)
+        parameters = clip_described(clip, plan, None if level is None else at, population)
+        intervals: tuple[Interval, ...] = () if level is None else ((low, high),)
+        size = clip.size if "size" in parts else None
+        return Answer(exact, parameters | {"noise_scale": noisy.scale}, intervals, parts, size=size)
 
     return release_column(
         statistic, statistic, terms, lambda facts: LinePlan.of(facts, terms, options), answer, data, options
     )
 
 
-def _parameters(noisy: Clipped, plan: LinePlan, level: float | None, population: bool) -> dict[str, Any]:
+def clip_described(clip: Clip, plan: LinePlan, level: float | None, population: bool) -> dict[str, Any]:
     """What a release says about its clip, its noise and its interval."""
     plain: Callable[[Fraction], int | float] = int if plan.ladder.integral else lambda x: finite_float(x) + 0.0
-    parameters: dict[str, Any] = {"clip": [plain(noisy.low), plain(noisy.high)]}
+    parameters: dict[str, Any] = {"clip": [plain(clip.low), plain(clip.high)]}
     if level is not None:
         of = "population" if population else "sample"
         assumes = f"{DRAWN}; {THINNING}" if population else THINNING
         parameters["interval"] = {"level": level, "of": of, "assumes": assumes}
-    return parameters | {"noise": plan.part.additive.name, "noise_scale": noisy.scale} | plan.described()
+    return parameters | {"noise": plan.part.additive.name} | plan.described()
 
 
 @dataclass(frozen=True)

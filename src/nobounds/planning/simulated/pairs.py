@@ -10,6 +10,7 @@ import numpy as np
 
 from nobounds.accounting.terms import Terms
 from nobounds.arrays import Floats
+from nobounds.clipping.averaged import averaged
 from nobounds.clipping.moments.pairs import PairPlan, products, weighted_mean
 from nobounds.counting.scan import Joined, first_of, second_of
 from nobounds.exact import finite_float
@@ -19,7 +20,6 @@ from nobounds.planning.samples import Sample
 from nobounds.planning.simulated.columns import Answered, Simulation
 from nobounds.programs.program import Program
 from nobounds.statistics.moments.pairs import RatioPlan
-from nobounds.statistics.sums import averaged
 
 _MOST = 1 << 17  # records: all of them are made
 

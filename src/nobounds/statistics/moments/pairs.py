@@ -12,6 +12,7 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average
+from nobounds.clipping.averaged import averaged
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.moments.pairs import Clips, PairPlan, products
 from nobounds.clipping.moments.pairs import weighted_mean as weighted_program
@@ -27,7 +28,6 @@ from nobounds.release.release import Release, Single
 from nobounds.release.words import OF_CLIPPED
 from nobounds.statistics.door import Answer, ColumnPlan, release_column
 from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
-from nobounds.statistics.sums import averaged
 from nobounds.statistics.typed import require_type
 from nobounds.statistics.unanswered import unanswered
 from nobounds.values import dataclass

@@ -1,19 +1,21 @@
-"""Standard deviation, variance and interquartile range of data whose bounds nobody knows: the public functions."""
+"""Standard deviation and variance of data whose bounds nobody knows: the public functions."""
 
 import math
 from fractions import Fraction
 from typing import Any, Unpack
 
-from nobounds.accounting.spending import Spending
-from nobounds.clipping.moments.variance import Variance, VariancePlan
-from nobounds.clipping.plan import Settled
+from nobounds.answers.totals import Clip, found_clip, squares, total, variance_of
+from nobounds.counting.order import Order
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
-from nobounds.programs.program import Program
 from nobounds.release.release import Release, Single
-from nobounds.statistics.door import Answer, release_column
-from nobounds.statistics.keywords import SumKeywords, flag, spelled_out, stated_of, terms_of
-from nobounds.statistics.unanswered import unanswered
+from nobounds.release.words import TOO_FEW
+from nobounds.statistics.door import Answer, Answering, release_column
+from nobounds.statistics.keywords import SumKeywords, level_of, spelled_out, terms_of
+from nobounds.statistics.quantiles import LinePlan
+from nobounds.statistics.sums import LEVEL, clip_described
+
+FIRST = Fraction(1, 4)  # of what is left for both sums, for that of the deviations; the squares get the rest
 
 
 @spelled_out
@@ -24,8 +26,8 @@ def std(data: object, **options: Unpack[SumKeywords]) -> Single:
 
     >>> import random
     >>> release = std([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
-    >>> round(release.value, 1), release.parameters["clip"]
-    (17.3, [8.0, 84.0])
+    >>> round(release.value)
+    17
     """
     return _spread("std", data, options)
 
@@ -34,27 +36,39 @@ def std(data: object, **options: Unpack[SumKeywords]) -> Single:
 def variance(data: object, **options: Unpack[SumKeywords]) -> Single:
     """A private variance of data whose bounds nobody knows: the mean squared distance from the mean.
 
-    Records are clipped as for a mean, and `interval` is a 95% interval for the variance of the sample: for what noise
+    Records are clipped as for a mean, and `.interval` is a 95% interval for the variance of the rows: for what noise
     changed, and for what clipping cut off. The lower end holds whatever lies beyond the clip. The upper end is infinite
-    where the tail of the data cannot be seen well enough, as with long tails or few rows: then the value is too small
-    rather than too large. With too few rows the value is None.
+    where the tail of the data cannot be seen well enough: then the value is too small rather than too large.
 
     >>> import random
     >>> variance([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
-    300.0...
+    30...
     """
     return _spread("variance", data, options)
 
 
 def _spread(statistic: str, data: object, options: Any) -> Release:
-    terms, stated, marks = terms_of(options), stated_of(options), flag(options, "marks")
+    terms, level = terms_of(options), level_of(options)
 
-    def answer(plan: VariancePlan, data: Column) -> Program[Answer]:
-        settled, noisy = yield from plan.program(data.chunks)
-        return _answered(statistic, settled, noisy, marks, terms.spending)
+    def answer(plan: LinePlan, data: Column) -> Answering:
+        at = LEVEL if level is None else float(level)
+        order = Order(data.chunks, plan.ladder)
+        clip = yield from found_clip(order, data.chunks, plan.part, plan.known, centered=True, level=at)
+        if not isinstance(clip, Clip):
+            return Answer(None, plan.described(), (), clip, TOO_FEW)
+        own = clip.left.of(FIRST)
+        clip, first = yield from total(data.chunks, clip, own, False, Fraction(1), at)
+        second = yield from squares(data.chunks, clip, clip.left.less(own), at)
+        value, low, high = variance_of(clip, first, second, order.line)
+        written = _root if statistic == "std" else _float
+        bar = (min(written(low), MAX), written(high))
+        parts = clip.parts | {"noise": clip.left.cost}
+        parameters = clip_described(clip, plan, None if level is None else at, False)
+        size = clip.size if "size" in parts else None
+        return Answer(min(written(value), MAX), parameters, () if level is None else (bar,), parts, size=size)
 
     return release_column(
-        statistic, statistic, terms, lambda facts: VariancePlan.of(facts, terms, stated), answer, data, options
+        statistic, statistic, terms, lambda facts: LinePlan.of(facts, terms, options), answer, data, options
     )
 
 
@@ -69,25 +83,3 @@ def _root(variance: Fraction | float) -> float:
         return math.sqrt(variance)
     octaves = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
     return _float(Fraction(math.sqrt(variance / Fraction(4) ** octaves)) * Fraction(2) ** octaves)
-
-
-def _answered(statistic: str, settled: Settled, noisy: Variance, marks: bool, spending: Spending) -> Answer:
-    """The answer, with the interval that its clip allows; without any end it is left out."""
-    plan, clip = settled.plan, settled.clip
-    low, high = noisy.interval(settled.tailed)
-    known = clip.trusted and (low > 0 or high < math.inf)
-    written = _root if statistic == "std" else _float
-    value, bar = min(written(noisy.value), MAX), (min(written(low), MAX), written(high))
-    parameters: dict[str, Any] = {
-        "clip": [finite_float(clip.low) + 0.0, finite_float(clip.high) + 0.0],
-        "interval": settled.tailed.describe(),
-        "noise": plan.additive.name,
-        **plan.search.ladder.describe(),
-    }
-    reason = None
-    if marks and not known:
-        reason, more = unanswered(statistic, (settled,), spending, noisy.average)
-        parameters |= more
-    learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
-    size = settled.size if learned else None
-    return Answer(value if reason is None else None, parameters, (bar,), plan.parts(), reason, size)
