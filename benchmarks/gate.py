@@ -119,6 +119,7 @@ class Asked(NamedTuple):
 def _call(cell: Cell, x: np.ndarray, rng: Any, **more: Any) -> Any:
     terms = {"epsilon": cell.epsilon, "neighbors": cell.relation, "rng": rng, **more}
     if cell.group == "deciles":
+        terms.pop("interval", None)
         return nb.quantiles(x, DECILES, **terms)
     if cell.group == "extremes":
         return nb.maximum(x, **terms)

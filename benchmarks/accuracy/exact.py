@@ -28,7 +28,7 @@ from nobounds.ranks.view import View
 from nobounds.research.bench.cells import Cell
 from nobounds.research.bench.results import geometric
 from nobounds.research.bench.rivals import QUANTILE
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 RARE = 1e-3  # sizes and scales with a lower probability are left out
 INSIDE, OUTSIDE = 4, 3  # centres among the records, and on either side of them

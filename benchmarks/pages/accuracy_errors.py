@@ -21,7 +21,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.noise.source import random_source
 from nobounds.ranks.law import AnswerLaw
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Relation = Literal["swap", "add-remove"]

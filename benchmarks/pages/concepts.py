@@ -34,7 +34,7 @@ from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.route import Route
 from nobounds.ranks.view import walk_of
 from nobounds.research.baselines.emq import emq_law
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -21,7 +21,7 @@ from nobounds.noise.source import random_source
 from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.question import Question
 from nobounds.ranks.tuning import TUNING, RankTuning
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from accuracy.families import SMOOTH, Family

@@ -19,7 +19,7 @@ import nobounds as nb
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 # Records whose floats have all 53 bits, and sums that no two of them round to alike.
 RECORDS = np.random.default_rng(1).lognormal(0, 1, 40)

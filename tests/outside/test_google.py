@@ -26,7 +26,7 @@ from nobounds.groups import Groups, answers, noise_many
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 QUANTILES, QUANTILES_VALID, QUANTILES_VOTE = read("quantiles")
 SUMS, SUMS_VALID, SUMS_VOTE = read("sum")

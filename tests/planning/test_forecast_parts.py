@@ -33,7 +33,7 @@ from nobounds.planning.sum_errors import outcomes as sum_outcomes
 from nobounds.ranks.framing import Around
 from nobounds.ranks.values import floats_at
 from nobounds.ranks.view import View
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 LINE = Ladder.float_bits()
 

@@ -19,7 +19,7 @@ from nobounds.noise.source import random_source
 from nobounds.programs.program import Draw
 from nobounds.ranks.law import LEAST, AnswerLaw
 from nobounds.ranks.view import View
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 TWENTY = Ladder.uniform(0, 20, 20)
 SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])

@@ -171,8 +171,8 @@ class Prior:
     def _below(self, decade: int, number: int) -> int:
         """What all positive decimals below such an edge weigh."""
         steps, digits = number - _FIRST, self._digits[decade - _LEAST]
-        passed = sum(-(-steps // power) * power for power in _POWERS[DIGITS - digits : DIGITS])
-        return self._before[decade - _LEAST] + passed * self._unit(decade)
+        passed: int = sum(-(-steps // power) * power for power in _POWERS[DIGITS - digits : DIGITS])
+        return int(self._before[decade - _LEAST] + passed * self._unit(decade))
 
     def _unit(self, decade: int) -> int:
         """What a decimal of 17 digits weighs in a decade."""

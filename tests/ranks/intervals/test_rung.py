@@ -11,7 +11,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.noise.source import random_source
 from nobounds.ranks.intervals.rung import CHANCE, rung
 from nobounds.ranks.law import AnswerLaw
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 
 RNG = np.random.default_rng(1)
 SHAPES = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 import nobounds as nb
 from nobounds.auditing.claims.releases import of_column
 from nobounds.auditing.lockstep import Setting as Case
-from nobounds.statistics.quantiles import planned
+from nobounds.statistics.searched import planned
 from support.lockstep_cases.data import (
     ADDED,
     FEW,
