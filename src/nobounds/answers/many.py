@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost
-from nobounds.answers.spent import Known, Part, bought_size
+from nobounds.answers.spent import Known, Part, bought_size, short_rank
 from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
@@ -53,7 +53,9 @@ def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[i
     nodes = [Node(Slice(0, order.total, *order.line.ends), 0, len(qs), Fraction(0), Fraction(1))]
     while nodes:
         middles = [_middle(node, qs) for node in nodes]
-        inside = [(qs[k] - node.start) / (node.stop - node.start) for node, k in zip(nodes, middles, strict=True)]
+        inside = [
+            short_rank((qs[k] - node.start) / (node.stop - node.start)) for node, k in zip(nodes, middles, strict=True)
+        ]
         cuts = tuple(
             Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost)
             for node, q in zip(nodes, inside, strict=True)

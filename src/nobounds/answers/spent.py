@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure
 from nobounds.accounting.loss import Neighbors
@@ -148,7 +147,8 @@ def _down(x: float) -> Fraction:
     return Fraction(math.floor(x * 2**_BITS), 2**_BITS)
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True)
+class Known:
     """What is public, or paid for already, about the number of records.
 
     rows: under swap the number of rows. size: the number of records as the user states it, or a noisy one.
@@ -174,7 +174,7 @@ def bought_size(
         cost = partial(added_only, noise.epsilon) if rows is not None and not whole.zcdp else noise.cost
         noisy: int = yield Noisy(order.total, noise, cost)
         if noisy >= NOTHING * noise.scale(1):
-            return (noisy if rows is None else min(noisy, rows)), whole.less(left), left
+            return (noisy if rows is None else min(noisy, rows) or None), whole.less(left), left
     return None, whole.less(left), left
 
 
@@ -184,3 +184,8 @@ def bought_center(order: Order, size: int, left: Part, q: Fraction = Fraction(1,
     rate = part.rate(q)
     key: int = yield Choice(order, q, rate, partial(choice_cost, q, rate, left.neighbors))
     return key, left.less(part)
+
+
+def short_rank(q: Fraction) -> Fraction:
+    """A rank, to a part in 10**9 of the records: ranks of 10**9 records are whole numbers of 64 bits then."""
+    return q.limit_denominator(10**9)

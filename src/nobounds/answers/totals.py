@@ -28,7 +28,7 @@ from nobounds.counting.classes import Classes
 from nobounds.counting.lattice import Lattice, Squares, steps_total
 from nobounds.counting.order import Order
 from nobounds.counting.scan import Chunk, Records, blocks, present, scan
-from nobounds.exact import MAX
+from nobounds.exact import MAX, finite_float
 from nobounds.mechanisms.clock import Ring, distance, fixed_cost
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.programs.program import Program
@@ -76,18 +76,17 @@ class Clip:
             return math.inf
         inner = self.shells.edges[0] / 2.0 ** ((HALF_OCTAVES[1] - HALF_OCTAVES[0]) / 2)
         counts = (max(count + MARGIN * self.shells.noise, 0.0) for count in self.shells.counts[: self.inside])
-        squares = (count * edge**2 for count, edge in zip(counts, self.shells.edges, strict=False))
-        return math.sqrt(self.size * inner**2 + sum(squares))
+        squares = (count * edge * edge for count, edge in zip(counts, self.shells.edges, strict=False))
+        return math.sqrt(self.size * inner * inner + sum(squares))
 
     def outside(self, bound: Fraction | None, end: Fraction, power: int = 1) -> float:
         """The most that records beyond an end of the clip lie beyond it in all, or their squares with power 2."""
-        most = (
-            math.inf
-            if bound is None
-            else self._outside * float(abs(bound - self.center) ** power - abs(end - self.center) ** power)
-        )
         far = beyond(self.shells, self.inside, power)
-        return min(float(self.reach**power) * far if far < math.inf else math.inf, most)
+        seen = finite_float(self.reach**power) * far if far < math.inf else math.inf
+        if bound is None:
+            return seen
+        away = abs(bound - self.center) ** power - abs(end - self.center) ** power
+        return min(seen, self._outside * finite_float(away))
 
     @property
     def _outside(self) -> float:
@@ -114,7 +113,7 @@ def found_clip(
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return parts | {"noise": left.cost}
-    key, center, step = 0, Fraction(0), 1.0 if line.unit is None else float(line.unit)
+    key, center, step = 0, Fraction(0), 1.0 if line.unit is None else finite_float(line.unit)
     if centered:
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
@@ -123,7 +122,7 @@ def found_clip(
     start = step * (yield from _start(order, key, own))
     parts["start"], left = own.cost, left.less(own)
     own = left.of(COUNTS)
-    shells = yield from _shells(records, float(center), start, own)
+    shells = yield from _shells(records, finite_float(center), start, own)
     parts["shells"], left = own.cost, left.less(own)
     inside = clip_of(shells, start)
     reach = Fraction(shells.edges[inside - 1]) if inside else Fraction(0)
@@ -144,7 +143,7 @@ def total(
     most = max(abs(lattice.low - zero), abs(lattice.low + lattice.width - zero), 1)
     sensitivity = lattice.width if own.neighbors == "swap" else most
     noisy: int = yield Noisy(steps + count * (lattice.low - zero), own.additive, own.additive.cost, sensitivity)
-    scale = own.additive.scale(sensitivity) * float(lattice.step)
+    scale = own.additive.scale(sensitivity) * finite_float(lattice.step)
     return replace(clip, center=zero * lattice.step), Total(noisy * lattice.step, scale, _bar(scale, own, level))
 
 
@@ -155,31 +154,34 @@ def squares(records: Records, clip: Clip, own: Part, level: float) -> Program[To
     _, raw = steps_total(records(), steps)
     noisy: int = yield Noisy(raw, own.additive, own.additive.cost, steps.width)
     each = steps.radius**2 / steps.width
-    scale = own.additive.scale(steps.width) * float(each)
+    scale = own.additive.scale(steps.width) * finite_float(each)
     return Total(noisy * each, scale, _bar(scale, own, level))
 
 
 def sum_of(clip: Clip, noisy: Total, line: Line) -> tuple[Fraction, float, float]:
     """The sum of the records, and the ends of its interval."""
     value = noisy.value + clip.center * clip.size
-    off = noisy.bar + abs(float(clip.center)) * clip.size_bar
+    off = noisy.bar + abs(finite_float(clip.center)) * clip.size_bar
     below, above = clip.outside(line.lower, clip.low), clip.outside(line.upper, clip.high)
-    return value, float(value) - off - below, float(value) + off + above
+    return value, finite_float(value) - off - below, finite_float(value) + off + above
 
 
 def mean_of(clip: Clip, noisy: Total, line: Line, errors: float) -> tuple[Fraction, float, float]:
     """The mean, and the ends of its interval, with so many standard errors of a sample, 0 for the rows alone."""
     value = min(max(clip.center + noisy.value / clip.size, clip.low), clip.high)
-    least, most = (
-        math.copysign(math.inf, sign) if end is None else float(end)
-        for sign, end in ((-1, line.lower), (1, line.upper))
-    )
+    least = -math.inf if line.lower is None else finite_float(line.lower)
+    most = math.inf if line.upper is None else finite_float(line.upper)
     fewest = clip.size - clip.size_bar
     if fewest <= 0:
         return value, least, most
-    more = clip.size_bar / fewest * abs(float(value - clip.center)) + errors * clip.spread / clip.size
+    more = clip.size_bar / fewest * abs(finite_float(value - clip.center))
+    if errors:
+        more += errors * clip.spread / clip.size
     below, above = clip.outside(line.lower, clip.low), clip.outside(line.upper, clip.high)
-    low, high = float(value) - (noisy.bar + below) / fewest - more, float(value) + (noisy.bar + above) / fewest + more
+    low, high = (
+        finite_float(value) - (noisy.bar + below) / fewest - more,
+        finite_float(value) + (noisy.bar + above) / fewest + more,
+    )
     return value, max(low, least), min(high, most)
 
 
@@ -190,15 +192,16 @@ def variance_of(clip: Clip, first: Total, second: Total, line: Line) -> tuple[Fr
     fewest, most = clip.size - clip.size_bar, clip.size + clip.size_bar
     if fewest <= 0:
         return value, 0.0, math.inf
-    away = abs(float(off)) + (first.bar + clip.size_bar * abs(float(off))) / fewest
-    low = (float(second.value) - second.bar) / most - away**2
+    middle, squared = abs(finite_float(off)), finite_float(second.value)
+    away = middle + (first.bar + clip.size_bar * middle) / fewest
+    low = (squared - second.bar) / most - away * away
     outside = max(clip.outside(line.lower, clip.low, 2), clip.outside(line.upper, clip.high, 2))
-    return value, max(low, 0.0), (float(second.value) + second.bar + outside) / fewest
+    return value, max(low, 0.0), (squared + second.bar + outside) / fewest
 
 
 def _bar(scale: float, part: Part, level: float) -> float:
-    """What noise of a scale changes a number by, at a level."""
-    return part.additive.half_interval(scale, 0.0, 1 - level)
+    """What noise of a scale, or of a standard deviation, changes a number by, at a level."""
+    return scale * (standard_errors(level) if part.zcdp else -math.log(1 - level))
 
 
 def _start(order: Order, center: int, own: Part) -> Program[float]:

@@ -4,7 +4,6 @@ A number is written as the key of a double (see `core.prior`): of itself, or of 
 a bound count as the bound, infinities as the largest double, and magnitudes below 2**-1022 as 0.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -35,19 +34,19 @@ class Line:
     def ends(self) -> tuple[int, int]:
         """The first and the last key."""
         low, high = (None if end is None else self._key(end, up) for end, up in ((self.lower, 1), (self.upper, -1)))
-        first = -TOP if low is None else low
-        return first, max(first, TOP if high is None else high)
+        first = -TOP if low is None else max(low, -TOP)
+        return first, max(first, TOP if high is None else min(high, TOP))
 
     def _key(self, bound: Fraction, up: int) -> int:
-        """The key of the nearest number at the bound or inside it."""
+        """The key of the nearest multiple to a bound, or of the nearest double inside it."""
         if self.unit is not None:
-            bound = up * Fraction(math.ceil(up * bound / self.unit))
+            return int(keys_of(np.rint(np.array([finite_float(bound)]) / finite_float(self.unit)))[0])
         return key_of(up * min(float_at_or_above(up * bound), MAX))
 
     def keys(self, values: Floats) -> Ints:
         """The key of each record; NaN is not allowed. It depends on the record alone, and never falls."""
         with np.errstate(over="ignore", under="ignore"):
-            points = values if self.unit is None else np.rint(values / float(self.unit))
+            points = values if self.unit is None else np.rint(values / finite_float(self.unit))
         keys = np.clip(keys_of(points), *self.ends)
         return np.where(np.abs(keys) < _TINY, 0, keys) if self.ends[0] <= 0 <= self.ends[1] else keys
 

@@ -10,6 +10,7 @@ move another across, and both slices would change.
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -88,38 +89,28 @@ class Cut(Hidden):
                 return key, rank
 
     def pieces(self, tagged: "_Tagged") -> Pieces:
-        """Cells of pairs; where the target lies among ties, their tags cut the number into parts."""
-        piece, reach = self.piece, int(NATS / self.rate) + 1
+        """Cells of pairs; a number that many records are at is cut into parts by their tags."""
+        piece, reach, each = self.piece, int(NATS / self.rate) + 1, int(1 / self.rate)
         target = int(self.q * (piece.stop - piece.start)) + piece.start
         window = max(target - reach, piece.start), min(target + reach + 1, piece.stop)
-        cells = _within(self.order.cells(*window, int(1 / self.rate)), piece)
-        whole = 1 << BITS
-        tags = [0] * len(cells.first), [whole] * len(cells.first)
-        (among,) = np.nonzero((cells.first == cells.last) & (cells.low < target) & (cells.high > target))
-        if not len(among):
-            return Pieces(cells.first, cells.last, *tags, cells.low, cells.high)
-        k = int(among[0])
-        key, low, high = int(cells.first[k]), int(cells.low[k]), int(cells.high[k])
-        cuts = np.sort(tagged.of(key, high - low))
-        begin, end = max(target - reach - low, 0), min(target + reach - low, high - low)
-        edges = [0, *cuts[begin:end].tolist(), whole]
-        ranks = [low, *range(low + begin + 1, low + end + 1)] if end > begin else [low]
-        # Before the first listed tag and after the last one the rank differs, unless no tag is left out there.
-        lows, highs = [*ranks[:1], *ranks[1:]], [low + begin, *ranks[1:-1], high] if len(ranks) > 1 else [high]
-        many = len(ranks)
-        spliced = (
-            np.concatenate([column[:k], np.asarray(part, dtype=np.int64), column[k + 1 :]])
-            for column, part in zip(cells, ([key] * many, [key] * many, lows, highs), strict=True)
-        )
-        first, last, least, most = spliced
-        return Pieces(
-            first,
-            last,
-            tags[0][:k] + edges[:-1] + tags[0][k + 1 :],
-            tags[1][:k] + edges[1:] + tags[1][k + 1 :],
-            least,
-            most,
-        )
+        cells = _within(self.order.cells(*window, each), piece)
+        parts: list[tuple[int, int, int, int, int, int]] = []
+        for first, last, low, high in zip(*(column.tolist() for column in cells), strict=True):
+            if first < last or high - low <= each:
+                parts.append((first, last, 0, 1 << BITS, low, high))
+                continue
+            tags = np.sort(tagged.of(first, high - low))
+            begin, end = (min(max(rank - low, 0), high - low) for rank in window)
+            cuts = sorted(
+                {0, *range(begin, end + 1, max(each, 1)), end, high - low + 1}
+            )  # what the ranks of parts begin with
+            for cut, after in pairwise(cuts):
+                above = int(tags[cut - 1]) + 1 if cut else 0
+                below = int(tags[after - 1]) + 1 if after <= high - low else 1 << BITS
+                parts.append((first, last, above, below, low + cut, low + after - 1))
+        first_, last_, low_tag, high_tag, low_, high_ = zip(*parts, strict=True)
+        ints = [np.array(column, dtype=np.int64) for column in (first_, last_, low_, high_)]
+        return Pieces(ints[0], ints[1], list(low_tag), list(high_tag), ints[2], ints[3])
 
     def _ranks(self, key: int) -> tuple[int, int]:
         low, high = self.order.ranks(key)

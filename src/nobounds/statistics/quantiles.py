@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -11,7 +11,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.answers.many import quantiles as several
 from nobounds.answers.quantile import Bracket, Wanted, extremes
 from nobounds.answers.quantile import quantile as one
-from nobounds.answers.spent import Known, Part
+from nobounds.answers.spent import Known, Part, short_rank
 from nobounds.counting.order import Order
 from nobounds.engines.column import Column
 from nobounds.exact import Number, finite_float
@@ -144,6 +144,11 @@ class LinePlan:
         """The answer says what each part costs."""
         return {}
 
+    @property
+    def own(self) -> Known:
+        """What is public about the number of records, for what divides by it: one that is paid for is too careful."""
+        return replace(self.known, size=None)
+
     def described(self) -> dict[str, Any]:
         """What is public about the numbers, for a release."""
         return {
@@ -157,7 +162,7 @@ class LinePlan:
     def ends(self, order: Order, bracket: Bracket) -> Interval:
         """The ends of an interval, where those that are not known are infinite, or public bounds."""
         assert bracket.ends is not None
-        low, high = (None if key is None else finite_float(order.line.number(key)) for key in bracket.ends)
+        low, high = (None if key is None else float(self.ladder.within(order.line.number(key))) for key in bracket.ends)
         least, most = self.ladder.lower, self.ladder.upper
         return (
             (-math.inf if least is None else finite_float(least)) if low is None else low,
@@ -168,14 +173,14 @@ class LinePlan:
 def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
     if is_expert(options):
         return searched_quantile(statistic, rank, data, options)
-    if not 0 < rank < 1:
-        return _extremes(statistic, (rank,), data, options, {"q": str(rank)})
+    if short_rank(rank) in (0, 1):
+        return _extremes(statistic, (short_rank(rank),), data, options, {"q": str(rank)})
     named, level = statistic != "quantile", level_of(options)
     wanted = None if level is None else Wanted(level, default_of(options, "of") == "population")
 
     def answer(plan: LinePlan, data: Column) -> Answering:
         order = Order(data.chunks, plan.ladder)
-        bracket = yield from one(order, rank, plan.part, plan.known, wanted)
+        bracket = yield from one(order, short_rank(rank), plan.part, plan.known, wanted)
         parameters: dict[str, Any] = ({} if named else {"q": str(rank)}) | plan.described()
         if wanted is not None:
             of = {"of": "population", "assumes": DRAWN} if wanted.population else {"of": "sample"}

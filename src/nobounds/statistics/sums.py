@@ -12,7 +12,7 @@ from nobounds.answers.totals import Clip, found_clip, mean_of, standard_errors, 
 from nobounds.counting.lattice import totals
 from nobounds.counting.order import Order
 from nobounds.engines.column import Column
-from nobounds.exact import finite_float
+from nobounds.exact import MAX, finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
@@ -91,7 +91,7 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
     def answer(plan: LinePlan, data: Column) -> Answering:
         at = LEVEL if level is None else float(level)
         order = Order(data.chunks, plan.ladder)
-        clip = yield from found_clip(order, data.chunks, plan.part, plan.known, centered=centered, level=at)
+        clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=centered, level=at)
         if not isinstance(clip, Clip):
             return Answer(None, plan.described(), (), clip, TOO_FEW)
         whole, unit = plan.ladder.integral or plan.unit is not None, plan.unit or Fraction(1)
@@ -103,11 +103,11 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
             value, low, high = mean_of(clip, noisy, order.line, standard_errors(at) if population else 0.0)
         exact = finite_float(value) + 0.0 if plan.unit is None else value
         if statistic == "sum" and plan.unit is None and plan.ladder.integral:
-            exact = round(value)
+            exact = round(min(max(value, Fraction(-MAX)), Fraction(MAX)))
         parameters = clip_described(clip, plan, None if level is None else at, population)
         intervals: tuple[Interval, ...] = () if level is None else ((low, high),)
         size = clip.size if "size" in parts else None
-        return Answer(exact, parameters | {"noise_scale": noisy.scale}, intervals, parts, size=size)
+        return Answer(exact, parameters | {"noise_scale": min(noisy.scale, MAX)}, intervals, parts, size=size)
 
     return release_column(
         statistic, statistic, terms, lambda facts: LinePlan.of(facts, terms, options), answer, data, options

@@ -53,7 +53,7 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
     def answer(plan: LinePlan, data: Column) -> Answering:
         at = LEVEL if level is None else float(level)
         order = Order(data.chunks, plan.ladder)
-        clip = yield from found_clip(order, data.chunks, plan.part, plan.known, centered=True, level=at)
+        clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=True, level=at)
         if not isinstance(clip, Clip):
             return Answer(None, plan.described(), (), clip, TOO_FEW)
         own = clip.left.of(FIRST)
@@ -61,11 +61,12 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
         second = yield from squares(data.chunks, clip, clip.left.less(own), at)
         value, low, high = variance_of(clip, first, second, order.line)
         written = _root if statistic == "std" else _float
-        bar = (min(written(low), MAX), written(high))
+        number = min(written(value), MAX)
+        bar = (min(written(low), number), max(written(high), number))
         parts = clip.parts | {"noise": clip.left.cost}
         parameters = clip_described(clip, plan, None if level is None else at, False)
         size = clip.size if "size" in parts else None
-        return Answer(min(written(value), MAX), parameters, () if level is None else (bar,), parts, size=size)
+        return Answer(number, parameters, () if level is None else (bar,), parts, size=size)
 
     return release_column(
         statistic, statistic, terms, lambda facts: LinePlan.of(facts, terms, options), answer, data, options
