@@ -75,16 +75,16 @@ class Cut(Hidden):
     def draw(self, source: RandomSource) -> tuple[int, int]:
         tagged = _Tagged(source)
         prior, pieces = self.order.line.prior, self.pieces(tagged)
-        losses = self._losses(pieces.low, pieces.high)
+        losses = self.losses(pieces.low, pieces.high)
         masses = prior.masses(pieces.first, pieces.last) * self._lengths(pieces)
         while True:
             k = self._drawn(pieces, losses, masses, Uniform(source))
             first, last = int(pieces.first[k]), int(pieces.last[k])
             key = prior.drawn(first, last, source)
             tag = pieces.low_tag[k] + uniform_below(pieces.high_tag[k] - pieces.low_tag[k], source)
-            low, high = self._ranks(key)
+            low, high = self.ranks(key)
             rank = low + (tagged.below(key, high - low, tag) if high > low else 0)
-            more = int(self._losses(np.array([rank]), np.array([rank]))[0]) - int(losses[k])
+            more = int(self.losses(np.array([rank]), np.array([rank]))[0]) - int(losses[k])
             if not more or is_above(Exponential(source), self.rate * Fraction(more, self.q.denominator)):
                 return key, rank
 
@@ -112,12 +112,13 @@ class Cut(Hidden):
         ints = [np.array(column, dtype=np.int64) for column in (first_, last_, low_, high_)]
         return Pieces(ints[0], ints[1], list(low_tag), list(high_tag), ints[2], ints[3])
 
-    def _ranks(self, key: int) -> tuple[int, int]:
+    def ranks(self, key: int) -> tuple[int, int]:
+        """How many records lie below a number, and up to it; those of the slice, after all before it."""
         low, high = self.order.ranks(key)
         start, stop = self.piece.start, self.piece.stop
         return min(max(low, start), stop), min(max(high, start), stop)
 
-    def _losses(self, low: Ints, high: Ints) -> Ints:
+    def losses(self, low: Ints, high: Ints) -> Ints:
         """The least loss of a pair with ranks from `low` to `high`, in parts of the denominator of q."""
         over, piece = self.q.denominator, self.piece
         target = self.q.numerator * (piece.stop - piece.start) + over * piece.start

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.auditing.evidence.choices import ChosenRung
+from nobounds.auditing.evidence.chosen import ChosenNumber, CutAt, RungAt
 from nobounds.auditing.evidence.counted_keys import CountedKeys
 from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Selection, Several, log_between
@@ -18,6 +19,9 @@ from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.groups import NoisyGroups
 from nobounds.groups.key_counts import CountKeys
 from nobounds.groups.key_selection import KeepKeys
+from nobounds.mechanisms.choice import Choice
+from nobounds.mechanisms.clock import Ring
+from nobounds.mechanisms.cut import BITS, Cut
 from nobounds.mechanisms.decisions import Above, AddedNoise, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
 from nobounds.mechanisms.joint.decision import ChooseAll
@@ -90,6 +94,21 @@ def _(decision: ChooseAll, source: RandomSource) -> ChosenPlaces:
 @evidence_of.register
 def _(decision: ChoosePair, source: RandomSource) -> ChosenPair:
     return ChosenPair(decision.runs, decision.draw(source))
+
+
+@evidence_of.register
+def _(decision: Choice, source: RandomSource) -> ChosenNumber:
+    return ChosenNumber(decision, decision.draw(source))
+
+
+@evidence_of.register
+def _(decision: Ring, source: RandomSource) -> RungAt:
+    return RungAt(decision, decision.draw(source))
+
+
+@evidence_of.register
+def _(decision: Cut, source: RandomSource) -> CutAt:
+    return CutAt(decision, (decision.draw(source)[0], source(BITS)))
 
 
 @evidence_of.register
