@@ -41,7 +41,7 @@ _OCTAVES = 1024 - _LOWEST
 _ONE = 1 << 24  # the weight of one rung in the heaviest octave
 _SURE = 60  # nats: a clock that is so far ahead has rung
 _ERROR = 2.0**-40  # relative error allowed for a weight in double precision
-_DEEP = 120.0  # noise on a threshold beyond 120 / eps1 is left out of laws
+_DEEP, _LONG = (120.0, 740.0), 1 << 18  # laws leave out noise on a threshold that is so improbable, by their length
 
 
 def walk_cost(tail: Fraction, inward: bool, eps1: Fraction, eps2: Fraction, neighbors: Neighbors) -> Cost:
@@ -304,7 +304,8 @@ class Ring(Hidden):
         rate, eps2 = float(self.eps1) / over, float(self.eps2) / over
         logs = np.full(len(weights) + 1, -np.inf)
         scale = math.log(float(self.level)) + math.log(float(self.way.whole))
-        for noise in np.array_split(np.arange(int(_DEEP / rate) + 1), max(1, int(_DEEP / rate) * len(weights) >> 20)):
+        noises = np.arange(int(min(max(_DEEP[0], _LONG * rate), _DEEP[1]) / rate) + 1)
+        for noise in np.array_split(noises, max(1, len(noises) * len(weights) >> 20)):
             hazards = np.log(weights) + (queries - noise[:, None]) * eps2 - scale
             with np.errstate(over="ignore", divide="ignore", under="ignore"):
                 passed = np.exp(np.minimum(hazards, 700.0)).cumsum(axis=1)
