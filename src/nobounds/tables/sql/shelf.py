@@ -5,7 +5,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from nobounds.engines.files.paths import expand, name_of
+from nobounds.engines.files.paths import expand, file_identity, name_of
 from nobounds.engines.open import open_stream
 from nobounds.engines.spark import is_spark
 from nobounds.engines.sql.catalogue import Listed, listed
@@ -94,7 +94,7 @@ class Shelf:
         data = self._data[own]
         files = isinstance(data, str | PathLike | list | tuple)
         # Two names for the same data are one table.
-        identity = "|".join(str(path.resolve()) for path in expand(data)) if files else f"{id(data)}"
+        identity = "|".join(sorted(str(file_identity(path)) for path in expand(data))) if files else f"{id(data)}"
         if identity not in self._held:
             opened = data if is_spark(data) else open_stream(data)
             columns, shown = _names(opened)

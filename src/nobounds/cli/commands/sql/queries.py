@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from nobounds.cli.options.common import Data
 from nobounds.cli.options.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
-from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.files.paths import expand, file_identity, from_paths
 from nobounds.engines.sql.connect import connect, duckdb_connection
 from nobounds.engines.sql.files import csv_files
 from nobounds.engines.streams.stream import TableStream
@@ -61,13 +60,13 @@ def tables_of(database: str | None, text: Text, names: Iterable[str], stack: Exi
         _without_options(text)
         return _database(database, stack)
     files: dict[str, TableStream] = {}
-    opened: dict[tuple[Path, ...], TableStream] = {}
+    opened: dict[frozenset[Any], TableStream] = {}
     unknown = {} if text.stated is None else dict(text.stated.columns)
     for name in dict.fromkeys(names):
         paths = expand(name)
         declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
         # Two names of the same files are one table, so that a join of it with itself is refused.
-        same = tuple(path.resolve() for path in paths)
+        same = frozenset(map(file_identity, paths))
         if same not in opened:
             opened[same] = from_paths(paths, text.csv, declared)
         files[name] = opened[same]
