@@ -23,7 +23,7 @@ class Csv:
     tab and `|` in the header line.
     quote: the character around fields that contain delimiters or line ends, doubled inside; None for no quotes.
     decimal, thousands: the decimal mark, "." or ",", and the separator of digit groups before it, for example "'".
-    encoding: the encoding of the text. Bytes outside it make their record missing.
+    encoding: the encoding of the text. Bytes outside it make their field missing.
     comment: lines that start with this character are not records.
     missing: fields to read as missing, for example ("NA", "-999"). Empty fields are always missing.
     newlines_in_fields: False makes each line one record, whatever the quotes in it.

@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
-from nobounds.engines.csv.reading import PIECE, WrongByteOrderMark, pieces
+from nobounds.engines.csv.reading import OTHER_BOMS, PIECE, is_utf8, pieces
 from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.files.formats import is_tsv, readable
 from nobounds.values import dataclass
@@ -57,13 +57,9 @@ def _first_line(
     path: Path, csv: Csv, form: Form, delimiters: bytes | None, returns: bool | None = None
 ) -> tuple[bytes, bytes]:
     """The header line and its line end; `delimiters` and `returns` are as in `first_record` and `Layout`, if known."""
-    in_utf8 = True
     with readable(path):
-        try:
-            line, end, _ = first_record(_text(path, csv, returns is True), form, delimiters, returns is None)
-        except WrongByteOrderMark:
-            in_utf8 = False
-    if not in_utf8:
+        line, end, _ = first_record(_text(path, csv, returns is True), form, delimiters, returns is None)
+    if is_utf8(csv.encoding) and line.startswith(OTHER_BOMS):
         fix = "state its encoding, for example csv=nb.Csv(encoding='utf-16'), or --encoding utf-16"
         raise ValueError(f"{path.name} is not in UTF-8: {fix}")
     return line, end
