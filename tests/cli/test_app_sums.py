@@ -27,7 +27,7 @@ def test_the_table_of_a_mean_says_what_its_range_is(people):
     declared = ["--type", "income=number"]
     assert "too few rows" in run("mean", few, "--column", "income", "--epsilon", "1", *declared).stdout
     assert "too few numbers" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
-    assert " of its values are numbers; how many others are left out is not known." in " ".join(text.split())
+    assert " of its values are numbers; how many others are left out is unknown." in " ".join(text.split())
 
 
 def test_describe_shows_every_column_and_what_each_number_cost(people):

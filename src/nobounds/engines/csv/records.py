@@ -2,8 +2,8 @@
 
 A quote counts at the start of a field only. A record ends at a line feed outside of quotes, with or without carriage
 returns before it; other carriage returns outside of quotes are spaces. Every line is a record, even a blank one. A
-record with text after a closing quote, with a different number of fields than the header, or longer than LONGEST becomes
-one missing record, and does not affect other records. A field with invalid UTF-8 is missing, and does not affect others.
+record with text after a closing quote, with a different number of fields than the header, or longer than LONGEST
+becomes one missing record, and does not affect other records. A field with invalid UTF-8 becomes one missing field.
 
 A quote that never closes looks like a long field: everything after it belongs to its record. In files where each line
 is one record (`newlines_in_fields=False`) this cannot happen.
