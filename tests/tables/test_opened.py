@@ -45,7 +45,7 @@ def test_a_column_of_texts_is_marked_and_not_answered_by_0(path, statistic, neig
         f"About {ages.parameters['values_read']:,} of its values are numbers; how many others are left out is unknown."
     )
     assert said in re.sub(r"\s+", " ", str(nb.explain(ages)))
-    declared = nb.Table(path, schema={"age": "integer"}, neighbors=neighbors)
+    declared = nb.Table(path, csv=nb.Csv(header=True), schema={"age": "integer"}, neighbors=neighbors)
     few = ASKED[statistic](declared, "age", epsilon="0.001", rng=random.Random(1))
     assert few.reason == TOO_FEW and "values_read" not in few.parameters
 

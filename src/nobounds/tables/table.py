@@ -344,7 +344,7 @@ class Table(SharedOnly):
 
         table, source = self._opened, self._opened.source
         names = table.numeric_columns(columns)
-        skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
+        skipped = {name: kind for name, kind in source.others.items() if columns is None}
         # A column that is named explicitly is assumed to be numeric.
         typed = source.typed or columns is not None or all(source.facts[name].declared for name in names)
         read, view = source.columns(names, table.bounding(options), several=True), table.view

@@ -14,11 +14,10 @@ _STATEFUL = ("utf_7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "ra
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Csv:
-    r"""How to read the text of CSV files. Everything has a default; nothing is guessed from records.
+    r"""How to read the text of CSV files; nothing is guessed from records.
 
     header: True if the first line holds the names of the columns. False if it is a record; then `schema` names all
-    columns in order. None (the default) reads the first line as the header but never shows the names in it, since a
-    file without a header has a record there.
+    columns in order, if only by their numbers. A file is refused unless this is stated here or in its schema.
     delimiter: the character between fields; by default a tab in .tsv files, and otherwise the most frequent of `,` `;`
     tab and `|` in the header line.
     quote: the character around fields that contain delimiters or line ends, doubled inside; None for no quotes.

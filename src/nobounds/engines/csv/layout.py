@@ -10,9 +10,10 @@ from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.files.formats import is_tsv, readable
 from nobounds.values import dataclass
 
-HEADER_UNKNOWN = (
-    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) "
-    "if it is a header, or declare the columns with schema="
+HEADER_UNSTATED = (
+    "the first line of a CSV file may be a record, so state what it is: csv=nb.Csv(header=True) if it holds the names "
+    "of the columns; csv=nb.Csv(header=False) if it is a record, and declare all columns with schema=, in order, if "
+    "only by their numbers"
 )
 _HEADER = 1 << 12  # bytes to read at a time, up to the end of the header line
 
@@ -28,12 +29,17 @@ class Layout:
     def pieces(self, path: Path, csv: Csv, progress: Callable[[int], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
         text = _text(path, csv, self.returns_end_lines, PIECE, progress)
-        return first_record(text, self.form)[2] if csv.header is not False else text
+        return first_record(text, self.form)[2] if csv.header else text
 
 
 def layout_of(path: Path, csv: Csv, schema: Mapping[str, object]) -> Layout:
-    """The layout of a file; reads its first line unless that is a record."""
-    if csv.header is False:
+    """The layout of a file; reads its first line if that is stated to be a header.
+
+    Whether a name is in a first line that may be a record would tell of that record.
+    """
+    if csv.header is None:
+        raise ValueError(HEADER_UNSTATED)
+    if not csv.header:
         if not schema:
             raise ValueError(
                 "a file without a header needs a schema that names its columns in order, "

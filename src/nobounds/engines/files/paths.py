@@ -52,11 +52,11 @@ def expand(given: object) -> list[Path]:
 def file_identity(path: Path) -> tuple[int, int] | str:
     """What all names of one file share, hard links and symbolic ones; of a link that leads nowhere its own path."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return os.path.realpath(path)  # does not fail on a loop of links
     # Some file systems of Windows number no files.
-    return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(path)
 
 
 def name_of(given: object) -> str | None:

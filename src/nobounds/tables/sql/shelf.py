@@ -5,6 +5,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.files.formats import format_of
 from nobounds.engines.files.paths import expand, file_identity, name_of
 from nobounds.engines.open import open_stream
 from nobounds.engines.spark import is_spark
@@ -41,10 +43,12 @@ class Held:
 class Shelf:
     """The tables by name, opened when a statement names them; names and types are read, and no record."""
 
-    def __init__(self, data: Any, public_tables: Iterable[str] = (), *, declared: bool = False) -> None:
+    def __init__(
+        self, data: Any, public_tables: Iterable[str] = (), *, declared: bool = False, csv: Csv | None = None
+    ) -> None:
         if isinstance(public_tables, str):
             raise TypeError(f"public_tables must be a list of names, got a text; for one give [{public_tables!r}]")
-        self._data, self._declared = data, declared
+        self._data, self._declared, self._csv = data, declared, csv
         self._held: dict[str, Held] = {}
         self._public: set[str] = set()
         self._public = {self._table(table_name(name), declared=True).base.identity for name in public_tables}
@@ -96,9 +100,9 @@ class Shelf:
         # Two names for the same data are one table.
         identity = "|".join(sorted(str(file_identity(path)) for path in expand(data))) if files else f"{id(data)}"
         if identity not in self._held:
-            opened = data if is_spark(data) else open_stream(data)
-            columns, shown = _names(opened)
-            self._held[identity] = Held(opened, Base(identity, columns, shown), name_of(data))
+            csv = self._csv if files and format_of(expand(data)[0]) == "csv" else None
+            opened = data if is_spark(data) else open_stream(data, csv)
+            self._held[identity] = Held(opened, Base(identity, _names(opened)), name_of(data))
         return self._held[identity]
 
     def _in_database(self, table: Listed) -> Held:
@@ -110,12 +114,10 @@ class Shelf:
                 else from_table(self._data, table.sql, table.parts)
             )
             stream = replace(stream, query=table.result)
-            self._held[table.sql] = Held(stream, Base(table.sql, *_names(stream)))
+            self._held[table.sql] = Held(stream, Base(table.sql, _names(stream)))
         return self._held[table.sql]
 
 
-def _names(data: Any) -> tuple[tuple[str, ...], bool]:
-    """The names of the columns, and whether they may be shown."""
-    if isinstance(data, TableStream):
-        return (*data.facts, *data.others), data.shown is None
-    return tuple(data.columns), True
+def _names(data: Any) -> tuple[str, ...]:
+    """The names of the columns."""
+    return (*data.facts, *data.others) if isinstance(data, TableStream) else tuple(data.columns)

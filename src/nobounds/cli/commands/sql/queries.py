@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +9,7 @@ from nobounds.cli.options.common import Data
 from nobounds.cli.options.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
+from nobounds.engines.files.formats import format_of
 from nobounds.engines.files.paths import expand, file_identity, from_paths
 from nobounds.engines.sql.connect import connect, duckdb_connection
 from nobounds.engines.sql.files import csv_files
@@ -39,10 +39,7 @@ def queried(data: Data, stack: ExitStack, masked: bool) -> tuple[TableStream, st
     connection = duckdb_connection(":memory:", stack)
     _check_one(connection, query)
     views = _csv_views(connection, data)
-    # The names of columns may come from the first line of a CSV file, which may be a record.
-    return replace(
-        query_stream(connection, query, data.rows_of, views=views), shown=text.shown if views else None
-    ), "a query"
+    return query_stream(connection, query, data.rows_of, views=views), "a query"
 
 
 @contextmanager
@@ -64,11 +61,12 @@ def tables_of(database: str | None, text: Text, names: Iterable[str], stack: Exi
     unknown = {} if text.stated is None else dict(text.stated.columns)
     for name in dict.fromkeys(names):
         paths = expand(name)
-        declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
+        csv = text.csv if format_of(paths[0]) == "csv" else None
+        declared = None if text.stated is None else text.declared(column_names(paths[0], csv, text.stated))
         # Two names of the same files are one table, so that a join of it with itself is refused.
         same = frozenset(map(file_identity, paths))
         if same not in opened:
-            opened[same] = from_paths(paths, text.csv, declared)
+            opened[same] = from_paths(paths, csv, declared)
         files[name] = opened[same]
         unknown = {column: kind for column, kind in unknown.items() if declared and column not in declared.columns}
     if unknown:

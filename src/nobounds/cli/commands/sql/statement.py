@@ -93,7 +93,7 @@ def sql(
 ) -> None:
     """The private statistics of one SQL statement. One epsilon is charged once and split among them.
 
-    Example: nobounds sql "select private_mean(income) from 'people.csv'" --epsilon 1
+    Example: nobounds sql "select private_mean(income) from 'people.parquet'" --epsilon 1
     """
     if out is not None:
         check_out(out)
