@@ -61,7 +61,7 @@ def here(tmp_path, monkeypatch) -> Path:
     (tmp_path / "people.csv").write_text("user_id,age,income\n" + rows)
     people = pa.table({"user_id": who, "age": age, "income": income})
     pq.write_table(people, tmp_path / "people.parquet")
-    with pa.ipc.new_file(tmp_path / "people.arrow", people.schema) as file:
+    with pa.ipc.new_file(tmp_path / "data.arrow", people.schema) as file:
         file.write_table(people)
     (tmp_path / "release.json").write_text(nb.count(income, epsilon=1).to_json())
     monkeypatch.chdir(tmp_path)

@@ -66,7 +66,7 @@ class Table(SharedOnly):
     budget: a `Budget` that every statistic is charged to.
     label: the name of the data in the budget's history, by default that of the file; a budget covers the name that it
     was charged for first, and refuses others until `budget.allow(label)`. Data in memory and queries have no name.
-    csv: how the text of CSV files is to be read, a `Csv`.
+    csv: how the text of CSV files is to be read, a `Csv`; it has to state whether the first line is a header.
     schema: the types of columns of files by name, such as "integer", "text", "date" or "money"; or a `Schema`, or the
     path of one. A column of a CSV file without a type is text, and is read as numbers where a statistic of numbers
     names it. Of tables in memory, the types of columns of objects,
@@ -136,10 +136,7 @@ class Table(SharedOnly):
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns and the families of their types; public.
-
-        Of a CSV file only what the user states is public: that it has a header, or the columns in `schema`.
-        """
+        """The columns and the families of their types; public."""
         return self._opened.columns
 
     def where(self, condition: Any) -> "Table":

@@ -94,7 +94,7 @@ def _with_clip(name: str, summary: str) -> Callable[..., None]:
 def _named(name: str, summary: str, command: Callable[..., None], example: str) -> Callable[..., None]:
     """A command with its help, of which `example` names the columns."""
     shell = name.replace("_", "-")
-    command.__doc__ = f"{summary}\n\nExample: nobounds {shell} people.arrow {example} --epsilon 1"
+    command.__doc__ = f"{summary}\n\nExample: nobounds {shell} data.arrow {example} --epsilon 1"
     return flat(command)
 
 

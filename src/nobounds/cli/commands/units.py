@@ -96,7 +96,7 @@ def left_out(
 ) -> None:
     """The private share of rows that --rows-per-unit leaves out, with an interval.
 
-    Example: nobounds left-out people.parquet --unit user_id --rows-per-unit 4 --epsilon 1
+    Example: nobounds left-out data.arrow --unit user_id --rows-per-unit 4 --epsilon 1
     """
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=rows_per_unit), as_json, quiet, out)
     with opened(common) as handle:
