@@ -595,7 +595,7 @@ COMMANDS = [
     ["sum", "--column", "x"],
     ["mean", "--column", "x"],
     ["count", "--column", "x"],
-    ["describe", "--header", "yes"],
+    ["describe"],
     ["describe", "--column", "x"],
     ["quantile", "--column", "x", "--q", "0.5", "--type", "x=integer"],
 ]

@@ -35,7 +35,7 @@ class Layout:
 def layout_of(path: Path, csv: Csv, schema: Mapping[str, object]) -> Layout:
     """The layout of a file; reads its first line if that is stated to be a header.
 
-    Whether a name is in a first line that may be a record would tell of that record.
+    Whether a name is in a first line that may be a record would reveal that record.
     """
     if csv.header is None:
         raise ValueError(HEADER_UNSTATED)
