@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import headed
 
 import nobounds as nb
 from nobounds.release.grouped import GroupedRelease
@@ -136,7 +137,7 @@ def test_all_engines_count_the_same(tmp_path):
     frame.write_csv(tmp_path / "c.csv")
     pq.write_table(frame.to_arrow(), tmp_path / "c.parquet")
     relation = duckdb.connect().from_arrow(frame.to_arrow())
-    sources = [frame, frame.to_pandas(), tmp_path / "c.csv", tmp_path / "c.parquet", relation]
+    sources = [frame, frame.to_pandas(), headed(tmp_path / "c.csv"), tmp_path / "c.parquet", relation]
     for ask in (
         lambda table: table.histogram("age", edges=[30, 60], epsilon=1, rng=random.Random(1)).values.tolist(),
         lambda table: table.cdf("age", points=[30, 60], epsilon=1, rng=random.Random(1)).values.tolist(),

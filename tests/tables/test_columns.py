@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import headed
 
 import nobounds as nb
 from nobounds.release.grouped import GroupedRelease
@@ -51,7 +52,14 @@ def test_all_engines_count_the_same(tmp_path):
     frame.write_csv(tmp_path / "c.csv")
     pq.write_table(frame.to_arrow(), tmp_path / "c.parquet")
     connection = duckdb.connect()
-    sources = [frame, frame.to_pandas(), frame.lazy(), frame.to_arrow(), tmp_path / "c.csv", tmp_path / "c.parquet"]
+    sources = [
+        frame,
+        frame.to_pandas(),
+        frame.lazy(),
+        frame.to_arrow(),
+        headed(tmp_path / "c.csv"),
+        tmp_path / "c.parquet",
+    ]
     sources.append(connection.from_arrow(frame.to_arrow()))
     for ask in (
         lambda table: exact(table.value_counts("city", keys=["rome", "oslo"], epsilon=1, rng=random.Random(1))),

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -109,6 +111,10 @@ def test_a_summary_is_planned_from_a_number_of_columns_or_a_schema(tmp_path: Pat
     counted = json.loads(run("describe", "--columns", "2", "--rows", "1000", "--epsilon", "1", "--json").stdout)
     path = tmp_path / "people.csv"
     path.write_text("age,income\n")
+    refused = run("describe", path, "--rows", "1000", "--epsilon", "1")
+    assert refused.exit_code == 2 and "nobounds describe with --header yes and --dry-run" in refused.stderr
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"age": [], "income": []}, schema=pa.schema({"age": "double", "income": "double"})), path)
     assert json.loads(run("describe", path, "--rows", "1000", "--epsilon", "1", "--json").stdout) == counted
     words = run("describe", path, "--rows", "1000", "--epsilon", "1").stdout
     assert "Answered in each column: count, 50%" in words and "nothing was spent" in words

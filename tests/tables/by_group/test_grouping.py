@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.csv_files import HEADER, headed
 from support.paid import Paid
 from support.purse import Purse
 
@@ -250,7 +251,7 @@ class TestRefusedKeys:
     def test_columns_without_types_have_text_for_keys(self, tmp_path):
         """Those of lists and of CSV files: the keys are text, and numbers are refused rather than not found."""
         (tmp_path / "a.csv").write_text("k,x\n" + "1,5\n" * 50)
-        for data in ({"k": [1] * 50, "x": [5] * 50}, tmp_path / "a.csv"):
+        for data in ({"k": [1] * 50, "x": [5] * 50}, headed(tmp_path / "a.csv")):
             table = nb.Table(data)
             assert dict(table.group_by("k", keys=["1", "2"]).count(epsilon=SURE)) == {"1": 50, "2": 0}
             with pytest.raises(ValueError, match="keys must be of the type of the column 'k', which is text"):
@@ -565,8 +566,9 @@ class TestAnswers:
         for which in ({"keys": ["south", "east", "nowhere"]}, {"delta": 1e-6}):
             found = []
             for data in kinds:
-                types = {"price": "number"} if isinstance(data, str) and data.endswith(".csv") else None
-                table = nb.Table(data, unit="shop", rows_per_unit=3, schema=types)
+                text = isinstance(data, str) and data.endswith(".csv")
+                stated = {"csv": HEADER, "schema": {"price": "number"}} if text else {}
+                table = nb.Table(data, unit="shop", rows_per_unit=3, **stated)
                 groups = table.group_by("region", **which, groups_per_unit=2)
                 found.append(STATISTICS[asked](groups, epsilon=5, rng=random.Random(4)).to_dict())
             of = [release["parameters"].pop("rows_of", None) for release in found]
