@@ -3,6 +3,7 @@
 import math
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -104,3 +105,25 @@ def test_what_cannot_be_combined_is_refused(wrong):
     """From the keywords alone."""
     with pytest.raises(ValueError):
         nb.maximum([1.0], **{"epsilon": 1, "interval": 0.95, **wrong})
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("statistic", ["minimum", "maximum", "bounds", "agg", "groups"])
+def test_infinite_records_make_no_error(statistic):
+    """Where all numbers of the rung at an end are infinite, the answer and its end are those of the range of floats."""
+    normal = np.random.default_rng(1).normal(0, 10, 20_000)
+    data = np.concatenate([np.full(200, -math.inf), normal, np.full(200, math.inf)])
+    table, most = nb.Table({"x": data, "g": ["a"] * len(data)}), np.finfo(float).max
+    calls = {
+        "agg": lambda **options: table.agg(nb.ask.minimum("x", interval=0.9), **options)["minimum(x)"],
+        "groups": lambda **options: table.group_by("g", keys=["a"]).minimum("x", interval=0.9, **options),
+    }
+    for seed in range(5):
+        call = calls.get(statistic) or partial(getattr(nb, statistic), data, interval=0.9)
+        release = call(epsilon=1, rng=random.Random(seed))
+        values = np.ravel(release.values if statistic == "groups" else release.value)
+        ends = np.reshape(release.intervals, (-1, 2))
+        assert all(low <= value <= high for value, (low, high) in zip(values, ends, strict=True))
+        assert all(1e300 < abs(value) <= most for value in values)
+        assert not any(low == math.inf or high == -math.inf for low, high in ends)
+        str(release), release.to_json()
