@@ -10,6 +10,7 @@ import pytest
 
 import nobounds as nb
 from nobounds.accounting.terms import Terms
+from nobounds.ask import minimum as asked_minimum
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.frame import Frame
@@ -115,7 +116,7 @@ def test_infinite_records_make_no_error(statistic):
     data = np.concatenate([np.full(200, -math.inf), normal, np.full(200, math.inf)])
     table, most = nb.Table({"x": data, "g": ["a"] * len(data)}), np.finfo(float).max
     calls = {
-        "agg": lambda **options: table.agg(nb.ask.minimum("x", interval=0.9), **options)["minimum(x)"],
+        "agg": lambda **options: table.agg(asked_minimum("x", interval=0.9), **options)["minimum(x)"],
         "groups": lambda **options: table.group_by("g", keys=["a"]).minimum("x", interval=0.9, **options),
     }
     for seed in range(5):
