@@ -104,9 +104,9 @@ class Budget:
     ) -> None:
         """Let a role of PostgreSQL charge up to this much of a budget there, and do nothing else with it.
 
-        The server refuses what the role's charges together would exceed; all roles share what the budget has. What a
-        budget is for is not for a role to decide: neighbours and unit have to be stated, a charge is of more than 0, and
-        the owner names the first data, if any are named.
+        The server refuses what the role's charges together would exceed; all roles share what the budget has. No role
+        decides what the budget is for: its neighbours and unit have to be stated, a charge is of more than 0, and the
+        owner names the first data, if any are named.
         """
         terms = _checked_terms(epsilon, delta, rho, None, None)
         if terms is None:

@@ -226,7 +226,7 @@ def test_roles_have_their_shares_and_nothing_else(address, analyst):
 
 
 def test_a_share_does_not_decide_what_the_budget_is_for(address, analyst, postgres):
-    """Neighbours and unit are stated before a role may charge, and its charges neither cost 0 nor name the first data."""
+    """Its neighbours and unit are stated before, and no charge of a role is of 0 or names the first data."""
     role, own = analyst
     for stated in ({}, {"neighbors": "swap"}, {"unit": "person"}):
         unstated = nb.Budget(epsilon=3, path=f"{address}{len(stated)}{'unit' in stated}", **stated)
