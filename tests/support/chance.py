@@ -1,8 +1,21 @@
-"""How far counts of random runs may go by chance: bounds that hold for any seed."""
+"""Seeds of sampled tests, and how far their counts may go by chance: bounds that hold for any seed.
+
+A test that draws, and compares with a bound, is marked `sampled` and takes its seeds as `seed(1)`: the number itself,
+and under `make explore` another one in each run. So its bound has to hold for any seed.
+"""
 
 import math
+import os
+import random
 
+FRESH = "NOBOUNDS_SEED"  # in the environment: what the seeds of a run are mixed with, to repeat it
 RARELY = 1e-9  # the probability with which a test may fail though all is right
+
+
+def seed(number: int | str) -> int | str:
+    """The seed of this number: itself, and a fresh one under `make explore`."""
+    fresh = os.environ.get(FRESH)
+    return number if fresh is None else random.Random(f"{fresh} {number}").getrandbits(48)
 
 
 def most(runs: int, chance: float) -> int:
