@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.chance import most
+from support.chance import most, seed_of
 
 import nobounds as nb
 from nobounds.accounting.terms import Terms
@@ -87,27 +87,30 @@ CALLS = {
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("data", [NO_NUMBERS, TEXTS], ids=["NaN", "texts"])
 @pytest.mark.parametrize("statistic", CALLS)
+@pytest.mark.sampled
 def test_no_column_without_numbers_has_a_statistic(statistic, data, neighbors):
     """Hardly one of 200 answers shows a number."""
-    noise = random.Random(1)
+    noise = random.Random(seed_of(1))
     numbers = sum(CALLS[statistic](data, noise, epsilon=10, neighbors=neighbors) for _ in range(200))
     assert numbers <= most(200, NOTHING)
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize("statistic", ["median", "mean", "sum", "std"])
+@pytest.mark.sampled
 def test_no_group_without_rows_has_a_statistic(statistic):
     """Hardly one of 1,200 groups shows a number, beside one with many rows."""
-    noise = random.Random(2)
+    noise = random.Random(seed_of(2))
     numbers = sum(of_groups(statistic, noise) for _ in range(60))
     assert numbers <= most(60 * 20, NOTHING)
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_no_column_borrows_the_size_of_another(neighbors):
     """Beside a column of 5,000 numbers, one without any is not answered, however noisy its size is."""
-    noise = random.Random(3)
+    noise = random.Random(seed_of(3))
     for asks in ((asked_median("x"), asked_median("y")), (asked_mean("x"), asked_mean("y"))):
         numbers = sum(of_agg(noise, neighbors, *asks, epsilon=0.1) for _ in range(100))
         assert numbers <= most(100, NOTHING)
@@ -115,9 +118,10 @@ def test_no_column_borrows_the_size_of_another(neighbors):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_no_condition_on_missing_values_has_a_proportion(neighbors):
     """Hardly one of 400 answers shows a share."""
-    noise, table = random.Random(4), nb.Table(TWO, neighbors=neighbors)
+    noise, table = random.Random(seed_of(4)), nb.Table(TWO, neighbors=neighbors)
     numbers = sum(shown(table.proportion("x > 3", epsilon=0.1, rng=noise).value) for _ in range(400))
     assert numbers <= most(400, NOTHING)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 from scipy import stats
+from support.chance import seed_of
 
 from nobounds.mechanisms import skip_ahead
 from nobounds.mechanisms.halting import Law
@@ -68,11 +69,13 @@ def test_doubles_and_balls_decide_alike(noise, b, monkeypatch):
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.sampled
 def test_double_precision_says_so_when_it_cannot_tell(noise):
     """On runs of 10**30 queries the position has more digits than a double: balls decide, and it lies in the run."""
     starts, levels = np.array([0, 10**18]), np.array([0, 60])
     walk = Walk(starts, levels, 4 * 10**18, F(60), F(1), F(1), F(1), noise)
-    draws = [halt_position(walk, random_source(random.Random(seed))) for seed in range(30)]
+    source = random_source(random.Random(seed_of(1)))
+    draws = [halt_position(walk, source) for _ in range(300)]
     assert all(k is None or 0 <= k < walk.length for k in draws)
     assert len({k for k in draws if k is not None and k >= 10**18}) > 5
 

@@ -18,12 +18,12 @@ from nobounds.noise.source import random_source
 TESTS = Path(__file__).parents[1]
 DRAWING = """
 from hypothesis import given, strategies as st
-from support.chance import seed
+from support.chance import seed_of
 import nobounds as nb
 seen = []
 
 def test_seed():
-    print("drawn from seed", seed(1))
+    print("drawn from seed", seed_of(1))
 
 def test_noise():
     print("noise", nb.count(range(10**5), epsilon=1e-3).value)

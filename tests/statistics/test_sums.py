@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.chance import fewest, seed_of
 from support.clip_errors import settled, sum_error, sum_plan
 from support.laws import adult
 
@@ -68,15 +69,16 @@ def test_what_next_to_no_records_would_need_is_no_nonsense(n, statistic, neighbo
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("values", [(6.0, 7.0, 9.0), (1.0, 0.0, 1.0), (17.0, 16.0, 18.0), (30.0, 20.0, 45.0)])
+@pytest.mark.sampled
 def test_means_of_few_values_are_right(values, neighbors):
-    """The centre is the value that most records have, so the scale is that of the others."""
-    data = np.repeat(values, (2500, 1000, 500))
-    for seed in range(4):
-        release = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded(seed))
-        assert abs(release.value - data.mean()) < 0.01 * np.ptp(data)
-        assert release.interval[0] < data.mean() + 0.01 * np.ptp(data)
-        assert release.interval[1] > data.mean() - 0.01 * np.ptp(data)
-        assert release.interval[1] - release.interval[0] < 0.3 * np.ptp(data)
+    """The centre is the value that most records have, so the scale is that of the others, in nearly all runs."""
+    data, right = np.repeat(values, (2500, 1000, 500)), 0
+    for number in range(30):
+        release = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded(seed_of(number)))
+        low, high = (end - data.mean() for end in release.interval)
+        near = 0.01 * np.ptp(data)
+        right += abs(release.value - data.mean()) < near and low < near and -near < high < low + 30 * near
+    assert right >= fewest(30, 0.95)
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)

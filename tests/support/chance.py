@@ -1,7 +1,7 @@
 """Seeds of sampled tests, and how far their counts may go by chance: bounds that hold for any seed.
 
-A test that draws, and compares with a bound, is marked `sampled` and takes its seeds as `seed(1)`: the number itself,
-and under `make explore` another one in each run. So its bound has to hold for any seed.
+A test that draws, and compares with a bound, is marked `sampled` and takes its seeds as `seed_of(1)`: the number
+itself, and under `make explore` another one in each run. So its bound has to hold for any seed.
 """
 
 import math
@@ -12,7 +12,7 @@ FRESH = "NOBOUNDS_SEED"  # in the environment: what the seeds of a run are mixed
 RARELY = 1e-9  # the probability with which a test may fail though all is right
 
 
-def seed(number: int | str) -> int | str:
+def seed_of(number: int | str) -> int | str:
     """The seed of this number: itself, and a fresh one under `make explore`."""
     fresh = os.environ.get(FRESH)
     return number if fresh is None else random.Random(f"{fresh} {number}").getrandbits(48)

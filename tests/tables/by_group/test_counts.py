@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from support.chance import fewest, seed_of
 
 import nobounds as nb
 from nobounds.groups.key_counts import KeyCounts
@@ -61,12 +62,14 @@ def test_counts_of_rows_by_group_choose_their_keys():
     assert counts.intervals.tolist() == values.intervals.tolist()
 
 
+@pytest.mark.sampled
 def test_a_count_near_the_limit_may_be_one():
     """A key with few rows is shown for its noise alone: then the interval reaches down to 1."""
     table = nb.Table({"g": ["few"] * 14 + ["many"] * 500})
-    ends = []
-    for seed in range(40):
-        release = table.value_counts("g", delta=1e-6, epsilon=1, rng=random.Random(seed))
+    noise, ends = random.Random(seed_of(1)), []
+    for _ in range(60):
+        release = table.value_counts("g", delta=1e-6, epsilon=1, rng=noise)
         ends += [bar for key, bar in zip(release.groups, release.bars, strict=True) if key == "few"]
         assert release["many"] > 480 and release.bars[-1][0] > 480
-    assert len(ends) > 5 and all(low == 1 and high >= 14 for low, high in ends)
+    assert len(ends) > 5 and sum(low <= 14 <= high for low, high in ends) >= fewest(len(ends), 0.9)
+    assert min(low for low, _ in ends) == 1
