@@ -48,9 +48,10 @@ def test_draws_match_the_law_and_reject_one_10_percent_off(noise, many):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
+@pytest.mark.sampled
 def test_a_fine_lattice_has_the_noise_of_its_step(noise):
     """On steps of a half, 6,000 draws match the law, and reject the one whose threshold noise is for whole steps."""
-    source = random_source(np.random.default_rng(21))
+    source = random_source(np.random.default_rng(seed_of(21)))
     walk = walk_of(noise)
     draws = [halt_position(walk, source) for _ in range(6_000)]
     assert p_value(draws, Law(walk).pmf()) > 1e-9
@@ -82,6 +83,7 @@ def test_double_precision_says_so_when_it_cannot_tell(noise):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.sampled
 def test_a_long_ladder_follows_its_law(noise):
     """On a walk of 10**12 queries in four runs, the fractions of draws in ten blocks are those of the law."""
     starts, levels = np.array([0, 10**11, 5 * 10**11, 6 * 10**11]), np.array([0, 30, 55, 70])
@@ -89,7 +91,7 @@ def test_a_long_ladder_follows_its_law(noise):
     law = Law(walk)
     cuts = np.array([0, 10**10, 10**11, 10**11 + 10**6, 2 * 10**11, 5 * 10**11, 5 * 10**11 + 10, 6 * 10**11, 10**12])
     masses = np.append(law.between(cuts[:-1], cuts[1:]), law.tail([10**12]))
-    source = random_source(np.random.default_rng(4))
+    source = random_source(np.random.default_rng(seed_of(4)))
     draws = [halt_position(walk, source) for _ in range(20_000)]
     blocks = np.searchsorted(cuts, [10**12 if k is None else k for k in draws], side="right") - 1
     keep = masses > 1e-4

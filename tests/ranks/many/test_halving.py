@@ -424,6 +424,7 @@ DRAWN = [
 
 @pytest.mark.medium
 @pytest.mark.parametrize(("kind", "ladder", "qs", "data"), DRAWN, ids=["flip", "exponential", "walks", "deviations"])
+@pytest.mark.sampled
 def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, data):
     """Chi-square of 2000 answers against the joint law, and against that of noise that is 30% smaller."""
     tuned = {"near_end": 2} | ({"many_bits": 0, "prior_floor": -4, "end_nats": 0} if ladder is FEW else {})
@@ -440,7 +441,7 @@ def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, d
         yield
 
     monkeypatch.setattr(Halving, "settled", settled)
-    counts, bits = Counts.of(lambda: [np.array(data, dtype=float)], ladder), random.Random(5).getrandbits
+    counts, bits = Counts.of(lambda: [np.array(data, dtype=float)], ladder), random.Random(seed_of(5)).getrandbits
     released = Counter(drawn(made, counts, bits) for _ in range(2000))
 
     def p_value(each):

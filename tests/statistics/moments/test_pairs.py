@@ -65,11 +65,12 @@ def test_a_row_with_a_missing_record_is_missing_in_both_columns(statistic):
 
 @pytest.mark.medium
 @each
+@pytest.mark.sampled
 def test_the_interval_holds(statistic):
     """For data without a tail, where clipping changes nothing: in 95% of runs."""
     inside = []
     for seed in range(40):
-        x, w, more = np.random.default_rng(seed).random((3, 3000))
+        x, w, more = np.random.default_rng(seed_of(seed)).random((3, 3000))
         columns = (x, x + more) if statistic in ("covariance", "correlation") else (x, w)
         low, high = getattr(nb, statistic)(*columns, epsilon=2, rng=seeded(seed), marks=False).interval
         inside.append(low <= truth_of(statistic, *columns) <= high)
