@@ -52,7 +52,7 @@ ASSUMED = {
 def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Single:
     """A private q-quantile of data whose bounds nobody knows.
 
-    With too few rows for the epsilon (fewer than about 120 / epsilon for a median, more for a tail) it is not answered:
+    With too few rows for the epsilon (fewer than about 250 / epsilon for a median, more for a tail) it is not answered:
     the value is None, and `reason` and `parameters["needed"]` say why and what would do.
 
     `interval=0.95` gives an interval as well, in `.interval`, for the same epsilon: for the population that the rows
