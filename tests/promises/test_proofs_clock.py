@@ -1,5 +1,6 @@
 """docs/proofs/clock.md: what a clock costs, that splitting distances changes nothing, and that draws follow its law."""
 
+import itertools
 import math
 import random
 from fractions import Fraction as F
@@ -83,13 +84,23 @@ def test_draws_follow_the_law(inward, level):
     source = random.Random(4).getrandbits
     drawn = [ring.draw(source) for _ in range(3000)]
     rungs = np.array([-1 if rung is None else rung for rung in drawn])
-    between = [(min(a, b), max(a, b)) for a, b in zip(coarse, coarse[1:], strict=False)]
+    between = [(min(a, b), max(a, b)) for a, b in itertools.pairwise(coarse)]
     counts = np.array([*(((a <= rungs) & (rungs < b)).sum() for a, b in between), (rungs == -1).sum()])
     # Stretches are joined until 20 draws are expected in each.
     groups = np.minimum(chances.cumsum() * len(drawn) // 20, len(drawn) // 20 - 1).astype(int)
     observed, wanted = (np.bincount(groups, each) for each in (counts, chances * len(drawn)))
     some = wanted > 0
     assert some.sum() > 10 and stats.chisquare(observed[some], wanted[some]).pvalue > 1e-9
+
+
+@pytest.mark.parametrize("data", [[], [1e-5], [1.0] * 5, [3.0, 1e6, 1e200]], ids=str)
+def test_a_walk_halts_beyond_all_records_as_rarely_as_its_level_says(data):
+    """Inward to a fixed number with 20 times the way for its level: in at most one of 20 runs, nearly reached."""
+    ring = clock(data, F(0), True, level=F(20))
+    edges = edges_of(ring, data)
+    wrong = np.exp(ring.log_chances(edges))[0]
+    assert wrong <= 1 / 20
+    assert wrong > 1 / 200 or len(data) > 1
 
 
 def test_octaves_weigh_what_decades_do():

@@ -1,5 +1,6 @@
 """docs/proofs/decimals.md: what a double weighs, that all masses are whole numbers, and that draws follow them."""
 
+import itertools
 import random
 from fractions import Fraction as F
 
@@ -47,7 +48,7 @@ def test_parts_add_up_and_both_signs_weigh_the_same():
     """The mass of an interval is that of its parts, exactly, and 0 weighs one part in twenty of the whole."""
     cuts = sorted(key_of(sign * x) for x in NUMBERS for sign in (-1, 1))
     ends = [-TOP - 1, *cuts, TOP]
-    assert sum(PRIOR.mass(a + 1, b) for a, b in zip(ends, ends[1:], strict=False)) == PRIOR.mass(-TOP, TOP)
+    assert sum(PRIOR.mass(a + 1, b) for a, b in itertools.pairwise(ends)) == PRIOR.mass(-TOP, TOP)
     assert all(PRIOR.mass(key_of(x), TOP) == PRIOR.mass(-TOP, key_of(-x)) for x in NUMBERS)
     assert 0 <= PRIOR.mass(-TOP, TOP) - ZERO * PRIOR.zero < ZERO
 
@@ -69,7 +70,7 @@ def test_draws_weigh_what_they_should():
     points = [key_of(x) for x in (-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0)]
     drawn = np.array([PRIOR.drawn(points[0], points[-1], source) for _ in range(20_000)])
     single = [(p, p) for p in points]
-    between = [(a + 1, b - 1) for a, b in zip(points, points[1:], strict=False)]
+    between = [(a + 1, b - 1) for a, b in itertools.pairwise(points)]
     cells = sorted(single + between)
     counts = [int(((drawn >= a) & (drawn <= b)).sum()) for a, b in cells]
     whole = PRIOR.mass(points[0], points[-1])

@@ -1,4 +1,4 @@
-"""docs/proofs/halving.md: what cuts cost along a path, what leaks when an end is open, and that draws follow the law."""
+"""docs/proofs/halving.md: what cuts cost along a path, what leaks when an end is open, and the law of draws."""
 
 import random
 from fractions import Fraction as F
