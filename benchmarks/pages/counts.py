@@ -1,6 +1,6 @@
 """Histograms, cumulative distributions and top-k beside mechanisms of others that are given bounds or keys.
 
-    python benchmarks/accuracy/counts.py            # a minute; prints the tables of docs/counts.md
+    python benchmarks/pages/counts.py            # a minute; prints the tables of docs/counts.md
 
 The rival of a histogram is the Laplace histogram of diffprivlib and OpenDP: 20 bins of equal width between bounds that
 the user guesses, records beyond them in the outer bins. The rival of top-k with unknown keys is a Laplace threshold, as
