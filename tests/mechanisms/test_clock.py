@@ -213,10 +213,12 @@ def test_rungs_are_steps_of_a_65536th():
 
 
 def test_a_number_at_a_distance_stays_on_its_line():
-    """Between the bounds; on a grid it is the next multiple outward, and beyond the floats the largest."""
+    """Between the bounds; on a grid it is the next multiple that records may be on, and beyond the floats the largest."""
     grid, bounded = Line(F(1)), Line(None, F(-2), F(9))
     assert float_of(at_distance(grid, key_of(4.0), 1, 2.25)) == 7
     assert float_of(at_distance(grid, key_of(4.0), -1, 2.25)) == 1
+    assert float_of(at_distance(grid, key_of(4.0), 1, 2.25, inward=False)) == 6
+    assert float_of(at_distance(grid, key_of(4.0), -1, 2.25, inward=False)) == 2
     assert bounded.value(at_distance(bounded, key_of(4.0), 1, 1e9)) == 9
     assert bounded.value(at_distance(bounded, key_of(4.0), -1, 1e9)) == -2
     assert float_of(at_distance(Line(), key_of(1e308), 1, MAX)) == MAX
