@@ -1,15 +1,18 @@
 """Several quantiles: the middle one by a cut, and then each half of the records by itself (docs/proofs/halving.md).
 
+Extremes are walked to: a cut at the end of all records would fall among all numbers beyond them.
+
 A record lies in one slice of a level, so the cuts of a level cost together what one of them does. Under swap a record
 may leave one slice and enter another: then two cuts of a level change.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost
+from nobounds.answers.quantile import extremes
 from nobounds.answers.spent import Known, Part, bought_size, short_rank
 from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
@@ -27,12 +30,23 @@ class Several:
 
 
 def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known) -> Program[Several]:
-    """The quantiles of these ranks, which rise; a later one is never smaller."""
+    """The quantiles of these ranks, which rise; a later one is never smaller. Extremes are walked to, not cut off."""
     size, spent, left = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})
-    values = yield from _halved(order, qs, left)
+    short = [short_rank(q) for q in qs]
+    ends = tuple(sorted({rank for rank in short if rank in (0, 1)}))
+    inner = tuple(q for q, rank in zip(qs, short, strict=True) if rank not in ends)
+    own = left.of(Fraction(_levels(len(inner)), _levels(len(inner)) + len(ends)))
+    values = (yield from _halved(order, inner, own)) if inner else []
+    if ends:
+        brackets = yield from extremes(order, ends, left.less(own), replace(known, size=size), None)
+        found = [bracket.value for bracket in brackets if bracket.value is not None]
+        if 0 in ends:
+            values = [min(found[:1] + values)] * short.count(Fraction(0)) + values
+        if 1 in ends:
+            values = values + [max(values + found[-1:])] * short.count(Fraction(1))
     return Several(tuple(values), size, parts | {"quantiles": left.cost})
 
 
