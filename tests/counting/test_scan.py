@@ -41,7 +41,7 @@ def test_counts_are_the_same_and_records_are_read_once(ladder, deviation, missin
     few = read_once(records)
     for _ in range(2):
         chunks = few()
-        assert isinstance(chunks, InOrder) != missing and "hidden" in repr(InOrder([values]))
+        assert isinstance(chunks, InOrder) and "hidden" in repr(chunks)
         kept = Histogram.of(chunks, ladder) if deviation is None else Histogram.of_deviations(few(), deviation, ladder)
     plain = [values] if deviation is None else [deviation(values)]
     expected = Histogram.of([*plain, values[:0]], ladder)
@@ -49,12 +49,20 @@ def test_counts_are_the_same_and_records_are_read_once(ladder, deviation, missin
     assert len(made) == 1
 
 
-@pytest.mark.parametrize("values, chunk", [(np.zeros(FEW + 1), None), (np.zeros(20), 10)])
-def test_many_records_or_chunks_are_read_by_each_pass(values, chunk):
-    """Only one short chunk is kept."""
-    records, made = passes(values, chunk)
-    few = read_once(records)
-    assert [sum(map(len, few())) for _ in range(3)] == [len(values)] * 3 and len(made) == 3
+def test_many_records_are_read_by_each_pass():
+    """In one chunk or in several."""
+    for chunk in (None, FEW // 2):
+        records, made = passes(np.zeros(FEW + 1), chunk)
+        few = read_once(records)
+        assert [sum(map(len, few())) for _ in range(3)] == [FEW + 1] * 3 and len(made) == 3
+
+
+def test_few_records_are_the_same_in_any_chunks():
+    """In order, without missing ones, and as often as they occur."""
+    values = np.array([3.0, np.nan, 1.0, 1.0, -np.inf, np.nan, 2.0])
+    for chunks in ([values], np.array_split(values, 3), [np.unique(values, return_counts=True)], [values, values[:0]]):
+        (kept,) = read_once(lambda chunks=chunks: iter(chunks))()
+        assert kept.tolist() == [-np.inf, 1, 1, 2, 3]
 
 
 def test_what_is_kept_does_not_change_with_the_data():

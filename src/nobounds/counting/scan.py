@@ -8,7 +8,7 @@ results must be picklable.
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -67,7 +67,10 @@ class InOrder(list[Floats]):
 
 
 def read_once(records: Records) -> Records:
-    """The same records; if there are few, only the first pass reads them."""
+    """The same records; if there are few, only the first pass reads them, and they are in order without the missing.
+
+    So few records are the same for every later pass, however they were divided into chunks.
+    """
     kept: list[Chunks] = []
 
     def chunks() -> Chunks:
@@ -76,11 +79,14 @@ def read_once(records: Records) -> Records:
         read = records()
         if isinstance(read, Remote):
             return read
-        some = list(islice(read := iter(read), 2))
-        if len(some) != 1 or isinstance(some[0], tuple) or len(some[0]) > FEW:
-            return chain(some, read)
-        values = np.sort(np.asarray(some[0], dtype=np.float64))  # missing ones come last
-        kept.append([values] if not len(values) or np.isnan(values[-1]) else InOrder([values]))
+        some, many = list[Chunk](), 0
+        for chunk in (rest := iter(read)):
+            some.append(chunk)
+            many += int(chunk[1].sum()) if isinstance(chunk, tuple) else len(chunk)
+            if many > FEW:
+                return chain(some, rest)
+        values = np.sort(_joined(some))  # missing ones come last
+        kept.append(InOrder([values[: np.searchsorted(values, np.nan)]]))
         return kept[0]
 
     return chunks

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 from support.chance import fewest, seed_of
 from support.csv_files import HEADER, headed
 from support.paid import Paid
@@ -443,20 +442,6 @@ class TestAnswers:
         assert counts.min() == 0
         assert counts.max() > 1000
 
-    @pytest.mark.medium
-    @pytest.mark.parametrize("q", [0, "0.3", 1])
-    @pytest.mark.unmarked
-    def test_a_group_has_the_law_of_its_records_alone(self, q):
-        """800 groups with the same records answer as 800 calls of nb.quantile do, and not as for other records."""
-        records, many = np.arange(600) // 6, 800
-        data = {"x": np.tile(records, many), "k": np.repeat(np.arange(many), len(records))}
-        found = nb.Table(data).group_by("k", keys=range(many)).quantile("x", q, epsilon=1, rng=random.Random(1)).values
-        bits = random.Random(2)
-        alone = [nb.quantile(records, q, epsilon=1, rng=bits).value for _ in range(many)]
-        other = [nb.quantile(records + 40, q, epsilon=1, rng=bits).value for _ in range(many)]
-        assert stats.ks_2samp(found, alone, method="asymp").pvalue > 1e-9
-        assert stats.ks_2samp(found, other, method="asymp").pvalue < 1e-9
-
     def test_extremes_are_quantiles(self):
         """The maximum is the quantile 1, and the minimum the quantile 0, with the same seed."""
         for name, q in (("maximum", 1), ("minimum", 0)):
@@ -748,7 +733,7 @@ def test_sums_with_noise_beyond_64_bits_do_not_wrap():
 
 
 @pytest.mark.parametrize("spent", [{"epsilon": 1}, {"rho": 0.3}], ids=["epsilon", "rho"])
-@pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "median"])
 def test_groups_with_too_few_rows_say_how_many_a_group_needs(statistic, spent):
     """The number that plans name, within their two digits; with as many rows nearly all groups are answered."""
 
