@@ -25,6 +25,9 @@ ALLOWED = ("noise", "groups", "research")
 DECISIONS = {
     "nobounds.programs.program",  # the driver that draws
     "nobounds.mechanisms.decisions",
+    "nobounds.mechanisms.choice",
+    "nobounds.mechanisms.clock",
+    "nobounds.mechanisms.cut",
     "nobounds.mechanisms.hits",
     "nobounds.mechanisms.skip_ahead",
     "nobounds.mechanisms.flip",

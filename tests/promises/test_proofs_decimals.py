@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from nobounds.core.prior import DECADE, DIGITS, TOP, WIDTH_SQUARED, ZERO, Prior, key_of
+from nobounds.mechanisms.choice import drawn as drawn_number
 
 PRIOR = Prior()
 NUMBERS = [1.0, 0.1, 0.25, 9.999999999999998, 10.0, 1990.0, 39.817264, 123456.789, 1e22, 5e-324, 2.0**-1022, 1.7e308]
@@ -68,7 +69,7 @@ def test_draws_weigh_what_they_should():
     """From -2 to 10: single round numbers, what lies between them, and 0, in 20,000 draws."""
     source = random.Random(0).getrandbits
     points = [key_of(x) for x in (-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0)]
-    drawn = np.array([PRIOR.drawn(points[0], points[-1], source) for _ in range(20_000)])
+    drawn = np.array([drawn_number(PRIOR, points[0], points[-1], source) for _ in range(20_000)])
     single = [(p, p) for p in points]
     between = [(a + 1, b - 1) for a, b in itertools.pairwise(points)]
     cells = sorted(single + between)
