@@ -87,7 +87,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
         parameters = {"q": [str(rank) for rank in ranks], **plan.described()}
         reason = TOO_FEW if drawn.size is None else None
         answered = tuple(values[rank] for rank in ranks)
-        return Answer(answered if reason is None else None, parameters, (), drawn.parts, reason, drawn.size)
+        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size)
 
     return _released("quantiles", f"quantiles {', '.join(map(str, qs))}", answer, data, options)
 
@@ -214,7 +214,7 @@ def _answer(plan: LinePlan, order: Order, brackets: tuple[Bracket, ...], paramet
     values = tuple(plan.value(order, bracket.value) for bracket in brackets)
     intervals = () if first.ends is None else later(lambda: tuple(plan.ends(order, bracket) for bracket in brackets))
     reason = TOO_FEW if first.size is None else None
-    value = None if reason else values[0] if len(values) == 1 else values
+    value = values[0] if len(values) == 1 else values
     return Answer(value, parameters, intervals, first.parts, reason, first.size)
 
 
