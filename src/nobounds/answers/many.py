@@ -5,7 +5,6 @@ may leave one slice and enter another: then two cuts of a level change.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True)
