@@ -6,7 +6,6 @@ may leave one slice and enter another: then two cuts of a level change.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True)

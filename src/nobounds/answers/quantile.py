@@ -8,7 +8,6 @@ its target, where a choice would fall into a gap.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -21,6 +20,7 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.choice import Choice, choice_cost
 from nobounds.mechanisms.clock import EFOLDS, Ring, Side, at_distance, distance, fixed_cost, walk_cost
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 INNER = Fraction(1, 4)  # below this tail quantiles are walked to
 NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is asked for; its ends share the rest

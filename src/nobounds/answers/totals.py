@@ -12,7 +12,7 @@ few records are no cases of their own.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
@@ -32,6 +32,7 @@ from nobounds.exact import MAX, finite_float
 from nobounds.mechanisms.clock import Ring, distance, fixed_cost
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 SAFE = 8  # nats that keep the start from halting where no records are
 START_NATS = 60  # records times epsilon for a start, ...

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -34,7 +34,7 @@ from nobounds.statistics.keywords import (
     stated_of,
     terms_of,
 )
-from nobounds.statistics.searched import searched_extremes, searched_quantile
+from nobounds.values import dataclass
 
 DRAWN = "the rows are independent draws from the population"
 
@@ -172,6 +172,8 @@ class LinePlan:
 
 def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_quantile  # seldom used, and takes long to load
+
         return searched_quantile(statistic, rank, data, options)
     if short_rank(rank) in (0, 1):
         return _extremes(statistic, (short_rank(rank),), data, options, {"q": str(rank)})
@@ -194,6 +196,8 @@ def _extremes(
     statistic: str, qs: tuple[Fraction, ...], data: object, options: Any, more: dict[str, Any] | None = None
 ) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_extremes
+
         return searched_extremes(statistic, statistic, qs, data, options)
     level = level_of(options)
 
