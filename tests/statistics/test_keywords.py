@@ -31,10 +31,10 @@ FUNCTIONS = {
     nb.maximum: WALKED | {"interval"} | CHARGED,
     nb.minimum: WALKED | {"interval"} | CHARGED,
     nb.bounds: WALKED | {"interval"} | CHARGED,
-    nb.sum: BOUNDED | CHARGED,
-    nb.mean: BOUNDED | CHARGED,
-    nb.std: BOUNDED | CHARGED,
-    nb.variance: BOUNDED | CHARGED,
+    nb.sum: BOUNDED | {"interval"} | CHARGED,
+    nb.mean: BOUNDED | {"interval", "of"} | CHARGED,
+    nb.std: BOUNDED | {"interval"} | CHARGED,
+    nb.variance: BOUNDED | {"interval"} | CHARGED,
     nb.iqr: BOUNDED | {"rows", "interval", "of", "guarantee"} | CHARGED,
     nb.proportion: SPENT | CHARGED,
     nb.ratio: PAIRED | CHARGED,
@@ -51,6 +51,8 @@ FUNCTIONS = {
     nb.vector_sum: LOSS | {"delta", "upper", "marks"} | CHARGED,
     nb.vector_mean: LOSS | {"delta", "upper", "marks"} | CHARGED,
 }
+SPREADS = ("quantile", "median", "maximum", "minimum", "bounds", "sum", "mean", "std", "variance")
+ALWAYS = {getattr(place, name) for place in (nb, Table) for name in SPREADS}  # with an interval, if none is asked for
 METHODS = {
     Table.quantile: WALKED | {"rows", "method", *INTERVAL},
     Table.median: WALKED | {"rows", "method", *INTERVAL},
@@ -58,10 +60,10 @@ METHODS = {
     Table.maximum: WALKED | {"interval"},
     Table.minimum: WALKED | {"interval"},
     Table.bounds: WALKED | {"interval"},
-    Table.sum: BOUNDED,
-    Table.mean: BOUNDED,
-    Table.std: BOUNDED,
-    Table.variance: BOUNDED,
+    Table.sum: BOUNDED | {"interval"},
+    Table.mean: BOUNDED | {"interval", "of"},
+    Table.std: BOUNDED | {"interval"},
+    Table.variance: BOUNDED | {"interval"},
     Table.iqr: BOUNDED | {"rows", "interval", "of", "guarantee"},
     Table.proportion: SPENT,
     Table.ratio: PAIRED,
@@ -166,7 +168,8 @@ def test_the_signature_shows_each_keyword(statistic):
     """With its default, as if it were written out; and there is no `**options` in it."""
     shown = only_keywords(statistic)
     assert shown.keys() == STATISTICS[statistic]
-    assert all(one.default == DEFAULTS.get(name) for name, one in shown.items())
+    defaults = DEFAULTS | ({"interval": 0.95} if statistic in ALWAYS else {})
+    assert all(one.default == defaults.get(name) for name, one in shown.items())
     assert all(one.annotation is not inspect.Parameter.empty for one in shown.values())
     kinds = {one.kind for one in inspect.signature(statistic).parameters.values()}
     assert inspect.Parameter.VAR_KEYWORD not in kinds

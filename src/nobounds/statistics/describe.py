@@ -37,9 +37,8 @@ from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
 from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.statistics.door import Request, admit
-from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
+from nobounds.statistics.keywords import LEVEL, DescribeKeywords, spelled_out, terms_of
 from nobounds.statistics.moments.spreads import root
-from nobounds.statistics.sums import LEVEL
 from nobounds.statistics.typed import typed_summary, types_of
 from nobounds.values import dataclass
 

@@ -179,16 +179,24 @@ class ValueKeywords(Valued, Budgeted, total=False):
     """The keywords of `value_counts` and `top_k`."""
 
 
-class SumKeywords(Bounded, Budgeted, total=False):
-    """The keywords of `sum`."""
+class Summed(Bounded, total=False):
+    """A sum, and its interval."""
 
     interval: Number | None
 
 
-class MeanKeywords(SumKeywords, total=False):
-    """The keywords of `mean`."""
+class Averaged(Summed, total=False):
+    """A mean, and its interval."""
 
     of: Of
+
+
+class SumKeywords(Summed, Budgeted, total=False):
+    """The keywords of `sum`, `std` and `variance`."""
+
+
+class MeanKeywords(Averaged, Budgeted, total=False):
+    """The keywords of `mean`."""
 
 
 class QuantileKeywords(Searched, Budgeted, total=False):
@@ -220,6 +228,8 @@ class VectorKeywords(Budgeted, total=False):
 
 DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
 DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": False}
+LEVEL = 0.95  # of intervals, where none is asked for by itself
+WITH_INTERVAL = (Searched, QuantileKeywords, Ended, ExtremeKeywords, Summed, SumKeywords, Averaged, MeanKeywords)
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
@@ -266,7 +276,6 @@ _ELSEWHERE = {  # what newcomers look for here
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-INTERVAL = Fraction(19, 20)  # the level of intervals unless another is asked for, or none
 EXPERT = ("method", "noise", "beta", "ladder", "ranks", "guarantee")  # settings of walks, and of guaranteed intervals
 
 
@@ -277,25 +286,30 @@ def default_of(options: Mapping[str, Any], name: str) -> Any:
 
 def level_of(options: Mapping[str, Any]) -> Fraction | None:
     """The level of the interval that is asked for, checked; None for none."""
-    given = options.get("interval", INTERVAL)
+    given = options.get("interval", LEVEL)
     return None if given is None else Wanted.checked(given, default_of(options, "of"), False).level
 
 
 def is_expert(options: Mapping[str, Any]) -> bool:
     """Whether a quantile is asked for by expert settings."""
-    return any(default_of(options, name) != DEFAULTS.get(name) for name in EXPERT)
+    return any(not _is(default_of(options, name), DEFAULTS.get(name)) for name in EXPERT)
+
+
+def _is(given: Any, default: Any) -> bool:
+    """Whether a setting is its default; others may not even be comparable with it."""
+    return isinstance(given, type(default)) and bool(given == default)
 
 
 def spelled_out(function: F) -> F:
     """The function with the keywords of its `**options` in its signature and help; other keywords are refused."""
     plain = inspect.signature(function)
-    keywords, required = _keywords(plain)
+    keywords, defaults = _keywords(plain)
     own = [given for given in plain.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
     spelled = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=required.get(name, DEFAULTS.get(name)),
+            default=defaults.get(name),
             annotation=keywords[name],
         )
         for name in MEANINGS
@@ -312,7 +326,7 @@ def spelled_out(function: F) -> F:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}{hint}"
             )
-        if absent := [name for name in required if name not in options]:
+        if absent := [name for name, default in defaults.items() if default is plain.empty and name not in options]:
             raise TypeError(f"{function.__name__}() missing the required keyword argument {absent[0]!r}")
         return function(*args, **options)
 
@@ -324,11 +338,12 @@ def spelled_out(function: F) -> F:
 
 
 def _keywords(plain: inspect.Signature) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keywords of the TypedDict in `**options: Unpack[...]` with their types, and those that have no default."""
+    """The keywords of the TypedDict in `**options: Unpack[...]` with their types, and their defaults, if any."""
     (given,) = (p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD)
     (listed,) = get_args(given.annotation)
     types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in listed.__annotations__.items()}
-    return types, dict.fromkeys(listed.__required_keys__, inspect.Parameter.empty)
+    own = {"interval": LEVEL} if listed in WITH_INTERVAL else {}
+    return types, DEFAULTS | own | dict.fromkeys(listed.__required_keys__, inspect.Parameter.empty)
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:

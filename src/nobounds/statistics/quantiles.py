@@ -36,6 +36,7 @@ from nobounds.statistics.keywords import (
 )
 from nobounds.values import dataclass
 
+MOST_ROWS = 2**53  # that a statement may name: more are as good, and no floats
 DRAWN = "the rows are independent draws from the population"
 
 
@@ -131,7 +132,7 @@ class LinePlan:
         """The plan for a column."""
         spending = terms.spending.each(facts.unit.rows)
         stated = options.get("rows")
-        size = facts.size if stated is None else check_rows(stated)
+        size = facts.size if stated is None else min(check_rows(stated), MOST_ROWS)
         unit = facts.kind.resolution if facts.kind.name == "decimal" else None
         known = Known(facts.rows, facts.nullable, size)
         return cls(Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit)

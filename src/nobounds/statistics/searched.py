@@ -27,7 +27,7 @@ from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
     DEFAULTS,
-    INTERVAL,
+    LEVEL,
     flag,
     terms_of,
 )
@@ -49,7 +49,7 @@ def searched_quantile(statistic: str, rank: Fraction, data: object, options: Any
     terms, searched = terms_of(options), Options.of(options)
     named = statistic != "quantile"  # then its name says which it is
     if flag(options, "guarantee"):  # is one of the interval, which is the default
-        options = {"interval": INTERVAL, **options}
+        options = {"interval": LEVEL, **options}
     wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")
 
     def answer(plan: QuantilePlan, data: Column) -> Answering:

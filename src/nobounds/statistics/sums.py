@@ -21,7 +21,7 @@ from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
-    INTERVAL,
+    LEVEL,
     CountKeywords,
     MeanKeywords,
     SumKeywords,
@@ -37,7 +37,6 @@ THINNING = (
     "beyond the clip, values thin out at least as fast as they were seen to do up to it; "
     "a separate group far out would not be covered"
 )
-LEVEL = float(INTERVAL)  # of a count
 
 
 @spelled_out

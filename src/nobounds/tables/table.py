@@ -27,8 +27,8 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release, Several, Single
 from nobounds.statistics.door import release_column
 from nobounds.statistics.keywords import (
+    Averaged,
     Binned,
-    Bounded,
     Budgeted,
     Counted,
     Distinct,
@@ -40,6 +40,7 @@ from nobounds.statistics.keywords import (
     Ranged,
     Searched,
     Spent,
+    Summed,
     ValuedByUnit,
     flag,
     spelled_out,
@@ -205,28 +206,28 @@ class Table(SharedOnly):
         return bounds(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def sum(self, column: str, **options: Unpack[Bounded]) -> Single:
+    def sum(self, column: str, **options: Unpack[Summed]) -> Single:
         """A private sum."""
         from nobounds.statistics.sums import sum
 
         return sum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def mean(self, column: str, **options: Unpack[Bounded]) -> Single:
+    def mean(self, column: str, **options: Unpack[Averaged]) -> Single:
         """A private mean."""
         from nobounds.statistics.sums import mean
 
         return mean(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def std(self, column: str, **options: Unpack[Bounded]) -> Single:
+    def std(self, column: str, **options: Unpack[Summed]) -> Single:
         """A private standard deviation."""
         from nobounds.statistics.moments.spreads import std
 
         return std(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def variance(self, column: str, **options: Unpack[Bounded]) -> Single:
+    def variance(self, column: str, **options: Unpack[Summed]) -> Single:
         """A private variance."""
         from nobounds.statistics.moments.spreads import variance
 

@@ -11,9 +11,9 @@ from nobounds.exact import MAX, finite_float
 from nobounds.release.release import Release, Single
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
-from nobounds.statistics.keywords import SumKeywords, level_of, spelled_out, terms_of
+from nobounds.statistics.keywords import LEVEL, SumKeywords, level_of, spelled_out, terms_of
 from nobounds.statistics.quantiles import LinePlan
-from nobounds.statistics.sums import LEVEL, clip_described
+from nobounds.statistics.sums import clip_described
 
 FIRST = Fraction(1, 4)  # of what is left for both sums, for that of the deviations; the squares get the rest
 
