@@ -125,7 +125,7 @@ def cut_rate(each: Part, q: Fraction) -> Fraction:
 
 
 def depth(many: int) -> int:
-    """The levels of a tree of so many quantiles."""
+    """The levels of a tree of `many` quantiles."""
     return math.ceil(math.log2(many + 1))
 
 

@@ -23,7 +23,7 @@ from nobounds.programs.program import Program
 from nobounds.values import dataclass
 
 INNER = Fraction(1, 4)  # below this tail quantiles are walked to
-NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is asked for; its ends share the rest
+NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is requested; its ends share the rest
 INWARD = 8  # nats in the tail from which a walk goes inward: fewer do not outweigh the empty numbers far out
 SURE = 9  # nats that empty numbers far out must be outweighed by on the way to a tail
 TICKS = 200  # of the clock in an e-fold at an extreme, where next to no records lie beyond

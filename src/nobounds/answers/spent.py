@@ -64,7 +64,7 @@ class Part:
         return Additive(self.epsilon, self.zcdp)
 
     def nats(self, many: int, size: int) -> Fraction:
-        """The share that gives `size` records so many nats."""
+        """The share that gives `size` records this number of nats."""
         share = many * self.twice / (size * self.epsilon)
         return share**2 if self.zcdp else share
 

@@ -39,8 +39,8 @@ START_NATS = 60  # records times epsilon for a start, ...
 LEAST_START, MOST_START = Fraction(1, 10), Fraction(3, 10)  # ... and the least and the most of epsilon
 COUNTS = Fraction(3, 10)  # of what is left, for the shells; half as much is no better without an interval
 SIZE = Fraction(3, 50)  # of epsilon for the number of records that a mean is divided by
-LOUD = 2.5  # noises that a count must pass to be taken for records
-LOUDER = 2.0  # and so many more for each e-fold that is skipped: a false alarm far out is as rare as it does harm
+LOUD = 2.5  # noises that a count must pass to be treated as records
+LOUDER = 2.0  # more noises for each e-fold that is skipped: a false alarm far out is as rare as it does harm
 INSIDE, SHELLS = 4, 12  # octaves inside the start, and shells in all; the last one has no end
 MARGIN = 2.0  # noises added to a count for an interval
 FALL = 0.48  # the most that an octave may keep of the one before it, for what lies beyond the clip to be bounded
@@ -178,7 +178,7 @@ def sum_of(clip: Clip, noisy: Total, line: Line) -> tuple[Fraction, float, float
 
 
 def mean_of(clip: Clip, noisy: Total, line: Line, errors: float) -> tuple[Fraction, float, float]:
-    """The mean, and the ends of its interval, with so many standard errors of a sample, 0 for the rows alone."""
+    """The mean, and the ends of its interval, with a number of standard errors of a sample, 0 for the rows alone."""
     value = min(max(clip.center + noisy.value / clip.size, clip.low), clip.high)
     least = -math.inf if line.lower is None else finite_float(line.lower)
     most = math.inf if line.upper is None else finite_float(line.upper)

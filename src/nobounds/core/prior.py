@@ -2,7 +2,7 @@
 
 A decimal is a sign, a decade k, and a whole number of d digits, times 10**(k - d + 1). The prior draws 0 with
 probability 1/20, or a sign, a decade with a heavy-tailed weight, a number of digits from 1 to 17, all alike, and then
-one of the 9 * 10**(d - 1) numbers of so many digits. So 40, 0.25 and 1990 weigh more than 39.817264.
+one of the 9 * 10**(d - 1) numbers of that length. So 40, 0.25 and 1990 weigh more than 39.817264.
 
 A decimal counts as the double nearest to it, ties to even; those that become 0 or infinite are dropped. What a double
 weighs is the sum over all its decimals, and every double weighs something. All masses are whole numbers: a decimal of d
@@ -30,8 +30,8 @@ TOP = int(np.float64(np.finfo(np.float64).max).view(np.int64))  # the key of the
 # The shape of the prior. None of these is a bound, a step or a scale of the data.
 DECADE = 1  # the heaviest decade, that of 10 to 99
 WIDTH_SQUARED = 6.25  # of the Cauchy law of decades: 2.5 decades away one weighs half as much
-ZERO = 20  # 0 weighs one part in so many of the whole
-DIGITS = 17  # decimals of up to so many digits: each double is the nearest to one of them
+ZERO = 20  # the whole over what 0 weighs
+DIGITS = 17  # the most digits of a decimal: each double is the nearest to one of them
 
 _HUGE = 1e300
 _FINER = 80  # bits by which masses around an end are finer

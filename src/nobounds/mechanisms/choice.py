@@ -31,7 +31,7 @@ from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
 
 # exp(-NATS) is less than 2**-60 of what the lightest double weighs: records beyond that many ranks over the rate are
-# hardly ever looked at, and the draw is exact all the same.
+# almost never looked at, and the draw is exact all the same.
 NATS = 105
 _ERROR = 2.0**-40  # more than the relative error of a product of doubles
 

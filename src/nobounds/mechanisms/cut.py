@@ -42,7 +42,7 @@ class Slice(NamedTuple):
     last: int
 
     def below(self, key: int, cut: int) -> "Slice":
-        """The records below a pair of this number that so many records lie below."""
+        """The records below a pair of this number, which `cut` records lie below."""
         return Slice(self.start, cut, self.first, key)
 
     def above(self, key: int, cut: int) -> "Slice":
