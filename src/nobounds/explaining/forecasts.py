@@ -3,6 +3,7 @@
 from nobounds.exact import printable
 from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, about
+from nobounds.planning.forecast import lacking
 from nobounds.release.digits import said
 
 _SHOWN = 12
@@ -30,7 +31,8 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
         f"{shape}, with neighbouring data sets by {neighboring}."
     )
     n = parameters.whole("n") if "n" in parameters else None
-    lines = [_line(row, n) for row in rows[:_SHOWN]]
+    few = lacking(statistic, "groups" in parameters)
+    lines = [_line(row, n, few) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         lines.append(f"And {len(rows) - _SHOWN} rows more.")
     return [
@@ -74,12 +76,12 @@ def _planned(part: ReleaseFields, kind: str) -> str:
     return f"{names}: left empty, too few rows{'; with ' + ' or '.join(needs) + ' it is answered' if needs else ''}."
 
 
-def _line(row: ReleaseFields, n: int | None) -> str:
+def _line(row: ReleaseFields, n: int | None, lacked: str) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     needed = row.whole("rows_needed") if "rows_needed" in row else 0
     few = (
-        f"mostly not answered, too few rows (about {needed:,} are needed); with marks=False "
+        f"mostly {lacked} (about {needed:,} rows are needed); "
         if n is not None and n < needed
         else ""
     )
