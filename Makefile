@@ -40,8 +40,8 @@ quick: lint ## format, lint, types, layers and the tests that take no 0.2 second
 long: $(READY) ## every case of every test, also of the expensive ones that the gate thins (half an hour)
 	$(BIN)/pytest -n 2 --dist loadgroup --all-cases
 
-explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if they fail, and more lockstep runs (fifteen minutes)
-	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
+explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if they fail, sampled tests with fresh seeds, and more lockstep runs (20 minutes)
+	$(BIN)/pytest -n 2 --dist loadgroup -m "hypothesis or sampled" --hypothesis-profile=explore tests
 	cd tests && ../$(BIN)/python -m support.lockstep --slow
 
 bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/speed.md (ten minutes, and 3 GB of disk)

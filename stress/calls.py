@@ -98,6 +98,8 @@ def table_of(call: Call, data: Any, budget: Any) -> nb.Table:
     given: dict[str, Any] = {"neighbors": call.neighbors, "budget": budget}
     if call.rows_per_unit:
         given |= {"unit": "user", "rows_per_unit": call.rows_per_unit}
+    if call.form.startswith("csv"):
+        given["csv"] = nb.Csv(header=True)
     return nb.Table.sql(*data, **given) if isinstance(data, tuple) else nb.Table(data, **given)
 
 

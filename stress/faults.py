@@ -49,10 +49,10 @@ def garbled(call: Call, lines: list[bytes], *, spoilt: bool) -> list[bytes]:
         kind = rng.choice(("text", "bytes", "more fields", "fewer fields"))
         if kind == "text":
             changed[k] = b",".join([*fields[:3], *[b"12 apples" if spoilt else b""] * 2])
+        elif kind == "bytes":
+            changed[k] = b",".join([*fields[:3], b"\xff\xfe\x00" if spoilt else b"", b"1"])
         elif not spoilt:
             changed[k] = b"," * (len(fields) - 1)
-        elif kind == "bytes":
-            changed[k] = b",".join([*fields[:3], b"\xff\xfe\x00", b"1"])
         else:
             changed[k] = lines[k] + b",1" if kind == "more fields" else b",".join(fields[:-1])
     return changed

@@ -1,15 +1,19 @@
 """The gate repeats itself: the same examples and the same noise each time, so that a red test can be made red again.
 
-`make explore` runs the property tests with fresh examples and fresh noise, and keeps the examples that fail.
+`make explore` runs the property tests with fresh examples and fresh noise, and keeps the examples that fail; and the
+sampled tests with fresh seeds (see `support.chance`), which it prints.
 """
 
+import os
 import random
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
+from support.chance import FRESH
 from support.cpu import pytest_runtest_logstart, pytest_runtest_makereport, pytest_terminal_summary  # noqa: F401
 from support.mariadb import mariadb  # noqa: F401
 from support.postgres import postgres  # noqa: F401
@@ -24,6 +28,17 @@ settings.register_profile("gate", derandomize=True, print_blob=True, max_example
 _KEPT = DirectoryBasedExampleDatabase(".hypothesis/examples")
 settings.register_profile(EXPLORE, derandomize=False, database=_KEPT, print_blob=True, max_examples=1000, **_PATIENT)
 settings.load_profile("gate")  # pytest's option --hypothesis-profile comes later, and wins
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Seeds are fresh if that is asked for, and the same in all processes of a run."""
+    if exploring(config):
+        os.environ.setdefault(FRESH, str(secrets.randbits(32)))
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What repeats the seeds of this run."""
+    return [f"seeds: {FRESH}={os.environ[FRESH]}"] if FRESH in os.environ else []
 
 
 @pytest.hookimpl(wrapper=True)

@@ -30,17 +30,19 @@ def written(size: int, folder: Path) -> Path:
 
 def all_columns(path: Path) -> float:
     """Our reader: all columns as float64, with the copy that it keeps for later passes."""
+    import nobounds as nb
     from nobounds.engines.csv.table import CsvFiles
 
-    files = CsvFiles.of([path], None, None)
+    files = CsvFiles.of([path], nb.Csv(header=True), None)
     return float(sum(batch.column(1).to_numpy().sum() for batch in files.batches([], list(NAMES))))
 
 
 def one_column(path: Path) -> float:
     """Our reader: one column, as the command line reads it."""
+    import nobounds as nb
     from nobounds.engines.csv.table import CsvFiles
 
-    files = CsvFiles.of([path], None, None, only=["pay"])
+    files = CsvFiles.of([path], nb.Csv(header=True), None, only=["pay"])
     return float(sum(batch.column(0).to_numpy().sum() for batch in files.batches([], ["pay"])))
 
 
@@ -48,7 +50,7 @@ def median(path: Path) -> float:
     """A whole private answer."""
     import nobounds as nb
 
-    return float(nb.Table(path).quantile("pay", 0.5, epsilon=1).value)
+    return float(nb.Table(path, csv=nb.Csv(header=True)).quantile("pay", 0.5, epsilon=1).value)
 
 
 def by_duckdb(path: Path, what: str, columns: str) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import HEADER, headed
 from typer.testing import CliRunner
 
 import nobounds as nb
@@ -22,7 +23,7 @@ HONEST = "".join(f"{k},h{k}\n" for k in range(1000))
 
 def rows_in(path, **options):
     """The exact number of rows that statistics see."""
-    return from_paths([path], **options).rows()
+    return headed(path, **options).rows()
 
 
 FORGED = "".join(f"{k},forged{k}\n" for k in range(20_000))
@@ -38,9 +39,9 @@ def test_a_long_quoted_field_is_one_field_of_one_row(place, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,u\n" + text)
     assert rows_in(path) == 1001
-    count = nb.Table(path).count(epsilon=1, rng=random.Random(1)).value
+    count = nb.Table(path, csv=HEADER).count(epsilon=1, rng=random.Random(1)).value
     assert abs(count - 1001) < 30
-    users = nb.Table(path, unit="u", rows_per_unit=1)
+    users = nb.Table(path, csv=HEADER, unit="u", rows_per_unit=1)
     assert abs(users.count(epsilon=1, rng=random.Random(2)).value - 1001) < 30
     found = users.group_by("u", delta=0.5).count(epsilon=9, rng=random.Random(3))
     assert not any("forged" in key and "\n" not in key for key in found.to_arrow().column("u").to_pylist())
@@ -67,7 +68,7 @@ def test_one_row_more_is_one_record_more(row, tmp_path):
         path = tmp_path / "a.csv"
         path.write_bytes(("x,u\n" + HONEST[:at] + ROWS[row] + HONEST[at:]).encode())
         assert rows_in(path) == 1001
-        batches = list(from_paths([path]).batches(["u"], ["x"]))
+        batches = list(headed(path).batches(["u"], ["x"]))
         users = [user for batch in batches for user in batch.column(0).to_pylist()]
         numbers = np.concatenate([batch.column(1).to_numpy() for batch in batches])
         assert sum(user is not None and user.startswith("h") for user in users) == 1000
@@ -82,7 +83,7 @@ def test_where_each_line_is_a_record_any_line_is_one(tmp_path):
         line = bytes(random_source.choice(b'",\r\x00\xff"a1') for _ in range(random_source.randint(0, 40)))
         path = tmp_path / "a.csv"
         path.write_bytes(b"x,u\n1,a\n" + line + b"\n3,c\n")
-        found = list(from_paths([path], nb.Csv(newlines_in_fields=False)).batches([], ["x"]))
+        found = list(headed(path, newlines_in_fields=False).batches([], ["x"]))
         numbers = np.concatenate([batch.column(0).to_numpy() for batch in found])
         assert len(numbers) == 3 and (numbers[0], numbers[2]) == (1.0, 3.0)
 
@@ -107,13 +108,13 @@ def test_a_fuzzed_file_has_the_tally_of_the_same_data_in_parquet(tmp_path):
     pq.write_table(pa.table({"k": keys, "other": others, "x": pa.array(numbers, pa.float64())}), tmp_path / "a.parquet")
     ladder, keyed = Ladder.float_bits(31), Keyed(("k",))
     tallies = []
-    for each in (path, tmp_path / "a.parquet"):
-        found = Local(from_paths([each])).tally("x", ladder, keyed, None)
+    for each in (headed(path), from_paths([tmp_path / "a.parquet"])):
+        found = Local(each).tally("x", ladder, keyed, None)
         names = found.keys[0].to_pylist()
         tally = found.tally
         entries = zip(tally.groups, tally.rungs, tally.counts, strict=True)
         tallies.append(sorted((names[group], *map(int, rest)) for group, *rest in entries))
-        assert from_paths([each]).rows() == 100_000
+        assert each.rows() == 100_000
     assert tallies[0] == tallies[1]
 
 
@@ -173,10 +174,11 @@ def test_no_query_shows_the_first_line_of_a_file(command):
 def test_a_query_reads_its_files_with_declared_types(command):
     """Types go to the files that have such a column; one that is in none, or names DuckDB confuses, are refused."""
     both, z = ["--sql", "select x, z from 'a.csv', 'b.csv' limit 500", "--rows-of", "result"], ["--column", "z"]
+    both += ["--header", "yes"]
     assert "mean" in command("mean", *both, *z, "--type", "x=integer", "--type", "z=number")
     assert "in none of the files" in command("mean", *both, *z, "--type", "q=number")
     twice = "select * from 'a.csv' union all select * from 'A.csv'"
-    assert "upper and lower case" in command("count", "--sql", twice, "--rows-of", "result")
-    one = ["--sql", "select z + 1 as z from 'b.csv'"]
+    assert "upper and lower case" in command("count", "--sql", twice, "--rows-of", "result", "--header", "yes")
+    one = ["--sql", "select z + 1 as z from 'b.csv'", "--header", "yes"]
     assert "mean" in command("mean", *one, *z, "--type", "z=number")
     assert "in none of the files" in command("mean", *one, *z, "--type", "q=number")

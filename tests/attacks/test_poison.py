@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import headed
 
 import nobounds as nb
 
@@ -63,7 +64,7 @@ def _parquet(table, folder):
 def _csv(table, folder):
     lines = [f"{x!r},{k},{u}\n" for x, k, u in zip(*table.to_pydict().values(), strict=True)]
     (folder / "a.csv").write_text("x,k,u\n" + "".join(lines))
-    return folder / "a.csv"
+    return headed(folder / "a.csv")
 
 
 def poisoned(poison):

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from flint import ctx
+from support.csv_files import HEADER
 from support.drivers import connection  # noqa: F401
 
 import nobounds as nb
@@ -59,7 +60,7 @@ def sources(tmp_path):
         yield {
             "dict": lambda **how: nb.Table(DATA, **how),
             "pandas": lambda **how: nb.Table(frame, **how),
-            "csv": lambda **how: nb.Table(tmp_path / "sales.csv", **how),
+            "csv": lambda **how: nb.Table(tmp_path / "sales.csv", csv=HEADER, **how),
             "parquet": lambda **how: nb.Table(tmp_path / "sales.parquet", **how),
             "stream": lambda **how: nb.Table(Streamed(), **how),
             "lazy": lambda **how: nb.Table(pl.LazyFrame(DATA), **how),

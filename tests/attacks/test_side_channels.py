@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.csv_files import headed
 from support.hostile import floats, longs, neighbours, objects, small_floats, wild_words, words
 from support.observed import Observer, shape
 from typer.testing import CliRunner
@@ -429,7 +430,7 @@ def _csv(rows, folder):
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
         file.write("u,k,x\n")
         file.writelines(f"{_field(u)},{_field(k)},{_field(x)}\n" for u, k, x in rows)
-    return path
+    return headed(path)
 
 
 def _field(value):
@@ -594,7 +595,7 @@ COMMANDS = [
     ["sum", "--column", "x"],
     ["mean", "--column", "x"],
     ["count", "--column", "x"],
-    ["describe", "--header", "yes"],
+    ["describe"],
     ["describe", "--column", "x"],
     ["quantile", "--column", "x", "--q", "0.5", "--type", "x=integer"],
 ]
@@ -623,7 +624,9 @@ def test_no_command_tells_of_a_row(tmp_path, monkeypatch):
                 file.write("x\n")
                 file.writelines(f"{_field(x)}\n" for (x,) in rows)
             command, *rest = words
-            result = runner.invoke(app, [command, str(path), *rest, "--epsilon", epsilon, "--json", "--quiet"])
+            result = runner.invoke(
+                app, [command, str(path), "--header", "yes", *rest, "--epsilon", epsilon, "--json", "--quiet"]
+            )
             calls += 1
             assert (result.exit_code, result.stderr) == (0, "")
             printed = json.loads(result.stdout)
@@ -657,7 +660,7 @@ def test_no_bytes_below_the_header_are_an_error(tmp_path):
 
         def call(lines, rng, name):
             path.write_bytes(b"k,x\n" + b"\n".join(lines))
-            return OF_A_TABLE[name](nb.Table(path), epsilon=1, rng=rng)
+            return OF_A_TABLE[name](nb.Table(headed(path)), epsilon=1, rng=rng)
 
         for name in which:
             answer = seen.same(lambda lines, rng, name=name: call(lines, rng, name), data, rest, name)

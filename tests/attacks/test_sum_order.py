@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.csv_files import headed
 from support.hostile import ODD
 
 import nobounds as nb
@@ -143,7 +144,7 @@ def _written(table, folder):
 def _csv(table, folder):
     lines = [f"{x!r},{k},{o}\n" for x, k, o in zip(*table.to_pydict().values(), strict=True)]
     (folder / "all.csv").write_text("x,k,o\n" + "".join(lines))
-    return folder / "all.csv"
+    return headed(folder / "all.csv")
 
 
 @pytest.mark.parametrize("engine", ORDERS)

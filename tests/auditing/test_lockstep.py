@@ -88,16 +88,22 @@ def fails(n):
     raise ValueError(f"{n} records")
 
 
+def fails_on_all(n):
+    yield noisy(n)
+    raise TypeError("a refusal")
+
+
 @pytest.mark.parametrize(
     ("program", "complaint"),
     [
+        (fails_on_all, "an error after the charge: TypeError"),
         (too_little_noise, "a decision tells .*, and costs"),
         (too_little_noise_well_paid, "the decisions cost epsilon 2"),
         (branches_on_data, "one run decides Noisy.*, and the other Together"),
         (other_noise, "one run decides Noisy"),
         (ends_early, "one run ends .*, and the other decides once more"),
         (returns_data, "release: 2 in one run, 1 in the other"),
-        (fails, "2 records.* in one run"),
+        (fails, "an error after the charge: ValueError.*2 records"),
     ],
 )
 def test_what_differs_tells_two_runs_apart(program, complaint):

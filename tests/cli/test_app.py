@@ -110,7 +110,7 @@ def test_the_table_of_bounds_has_both_ends(people):
     [
         (
             ["--column", "wage"],
-            "column 'wage' is not in the table; the first line of the file may be a record",
+            "column 'wage' is not in the table; the columns are 'name', 'income'",
         ),
         (["--epsilon", "much"], "epsilon must be a finite number, got --epsilon much"),
         (["--epsilon", "0"], "epsilon"),
@@ -162,7 +162,7 @@ def test_an_unplanned_error_shows_nothing_private(people, monkeypatch):
 def test_help_has_an_example(command):
     """Each command's help shows a line to copy, and every option."""
     text = run(command, "--help").stdout
-    assert f"nobounds {command} people.csv --column income" in text
+    assert f"nobounds {command} " in text and "--column income" in text
     for option in ["column", "epsilon", "lower", "upper", "resolution", "neighbors", "beta", "noise", "json"]:
         assert f"--{option}" in text
 

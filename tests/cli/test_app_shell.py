@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from support.shell import with_header
 from typer.testing import CliRunner
 
 import nobounds as nb
@@ -23,6 +24,7 @@ from nobounds.cli.app import app
 from nobounds.cli.commands import each as each_command
 from nobounds.cli.help import STATUS
 from nobounds.cli.options.common import Data
+from nobounds.cli.options.text import Text
 from nobounds.cli.output import show, show_description
 from nobounds.cli.printing.printer import printer
 from nobounds.cli.printing.tables import Table
@@ -47,7 +49,7 @@ ALL = {" ".join(path): command for path, command in commands()}
 
 
 def run(*words, **how):
-    return CliRunner().invoke(app, [str(word) for word in words], **how)
+    return CliRunner().invoke(app, with_header(*words), **how)
 
 
 @pytest.fixture
@@ -57,7 +59,10 @@ def here(tmp_path, monkeypatch) -> Path:
     who, age, income = rng.integers(0, 300, 900), rng.integers(18, 90, 900), rng.lognormal(10, 1, 900)
     rows = "".join(f"u{a},{b},{c:.2f}\n" for a, b, c in zip(who, age, income, strict=True))
     (tmp_path / "people.csv").write_text("user_id,age,income\n" + rows)
-    pq.write_table(pa.table({"user_id": who, "age": age, "income": income}), tmp_path / "people.parquet")
+    people = pa.table({"user_id": who, "age": age, "income": income})
+    pq.write_table(people, tmp_path / "people.parquet")
+    with pa.ipc.new_file(tmp_path / "data.arrow", people.schema) as file:
+        file.write_table(people)
     (tmp_path / "release.json").write_text(nb.count(income, epsilon=1).to_json())
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -332,7 +337,19 @@ CODE = "from nobounds.cli.__main__ import main; main()"
 @pytest.mark.medium
 def test_a_closed_pipe_is_quiet(here):
     """After `| head` nothing is said on stderr, whether the output was written at once or at the end."""
-    words = ["sum", "people.csv", "--column", "income", "--epsilon", "1", "--by", "user_id", "--delta", "0.5", "--csv"]
+    words = [
+        "sum",
+        "people.parquet",
+        "--column",
+        "income",
+        "--epsilon",
+        "1",
+        "--by",
+        "user_id",
+        "--delta",
+        "0.5",
+        "--csv",
+    ]
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run([sys.executable, "-c", CODE, *words], stdout=writing, stderr=subprocess.PIPE, timeout=60)
@@ -420,7 +437,7 @@ def test_reading_from_a_terminal_says_so(monkeypatch, capsys):
     for typed, said in ((Typed(b"a\n1\n"), "standard input; Ctrl-D ends it."), (pipe, "")):
         monkeypatch.setattr(sys, "stdin", typed)
         with ExitStack() as stack:
-            stream_of(Data(files=["-"]), None, stack)
+            stream_of(Data(files=["-"], text=Text(header="yes")), None, stack)
         printed = capsys.readouterr()
         assert said in printed.err and bool(said) == bool(printed.err) and not printed.out
 

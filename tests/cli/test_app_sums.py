@@ -27,7 +27,7 @@ def test_the_table_of_a_mean_says_what_its_range_is(people):
     declared = ["--type", "income=number"]
     assert "too few rows" in run("mean", few, "--column", "income", "--epsilon", "1", *declared).stdout
     assert "too few numbers" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
-    assert " of its values are numbers; the others, if any, are left out." in " ".join(text.split())
+    assert " of its values are numbers; how many others are left out is unknown." in " ".join(text.split())
 
 
 def test_describe_shows_every_column_and_what_each_number_cost(people):
@@ -103,7 +103,7 @@ def test_a_wrong_option_of_describe_is_one_plain_line(people, words, message):
 @pytest.mark.parametrize("command", ["sum", "mean", "count", "describe"])
 def test_help_has_an_example(command):
     """Each command's help shows a line to copy."""
-    assert f"nobounds {command} people.csv" in run(command, "--help").stdout
+    assert f"nobounds {command} " in run(command, "--help").stdout
 
 
 @pytest.mark.medium

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from support.chance import seed_of
 
 from nobounds.auditing.audit import all_data, neighbors_of
 from nobounds.auditing.claims.numbers import MISSING, WIDTH, averaged
@@ -84,9 +85,10 @@ def test_the_audit_sees_noise_that_is_too_small():
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.sampled
 def test_the_noise_has_the_stated_scale(relation):
     """3000 draws of the noisy sum follow Laplace noise of scale width / epsilon; 30% more or less would be seen."""
-    bits, epsilon, n, total = random.Random(4).getrandbits, F(2, 3), 40, 17 * BIG
+    bits, epsilon, n, total = random.Random(seed_of(4)).getrandbits, F(2, 3), 40, 17 * BIG
     how = rule(relation, epsilon, n if relation != "add-remove" else None)
     found = [drawn(how, n, total, BIG, bits) for _ in range(3000)]
     if relation == "swap":  # the sum around the middle, from which the number of records is taken out again
@@ -125,9 +127,10 @@ def test_the_average_lies_between_the_ends(relation, count, missing, share, widt
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.sampled
 def test_no_records_have_an_average_as_well(relation):
     """Without records the average is anywhere, and its error bar says so."""
-    bits = random.Random(2).getrandbits
+    bits = random.Random(seed_of(2)).getrandbits
     for rows in (0, 1):
         how = rule(relation, 1, None if relation == "add-remove" else rows)
         for _ in range(50):
@@ -194,11 +197,12 @@ def test_noise_on_the_missing_adds_little_to_a_sum_far_from_zero(away):
 
 
 @pytest.mark.parametrize("missing", [0, 3, 12, 40])
+@pytest.mark.sampled
 def test_the_range_of_missing_records_holds_and_is_short_where_none_are(missing):
     """It holds in 95% of runs; with none missing no record more is present, so the range has that end."""
     rule, ends = AverageRule(F(1, 2), "swap", 500, nullable=True), []
     for seed in range(300):
-        average = Draw(random_source(random.Random(seed))).run(rule.release(500 - missing, 0, 10, 5000.0))
+        average = Draw(random_source(random.Random(seed_of(seed)))).run(rule.release(500 - missing, 0, 10, 5000.0))
         off = 500 - missing - int(average.count)
         low, high = missing_range(rule, average, 0.05)
         assert low <= 0 <= high

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.chance import fewest, seed_of
 
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
@@ -51,11 +52,12 @@ def test_it_moves_with_the_data():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.sampled
 def test_the_interval_holds(family):
     """In 95% of runs, whatever the tail is; the lower end is nearly always known."""
     inside, low = [], []
     for seed in range(30):
-        data = FAMILIES[family](np.random.default_rng(seed), (1000, 3000, 10_000)[seed % 3])
+        data = FAMILIES[family](np.random.default_rng(seed_of(seed)), (1000, 3000, 10_000)[seed % 3])
         settled, noisy = released(data, (1, 0.1, 1)[seed % 3], seed)
         first, last = noisy.interval(settled.tailed)
         inside.append(first <= data.var() <= last)
@@ -64,13 +66,16 @@ def test_the_interval_holds(family):
     assert sum(low) >= 15
 
 
+@pytest.mark.sampled
 def test_public_bounds_give_both_ends():
-    """Where nothing can lie beyond the clip, the noise alone is left."""
-    data = np.random.default_rng(2).random(2000)
-    for seed in range(5, 9):
-        settled, noisy = released(data, 1, seed, stated=Stated.of(0, 1))
+    """Where nothing can lie beyond the clip, the noise alone is left, and they hold in 95% of runs."""
+    data, held = np.random.default_rng(2).random(2000), 0
+    for number in range(40):
+        settled, noisy = released(data, 1, seed_of(number), stated=Stated.of(0, 1))
         low, high = noisy.interval(settled.tailed)
-        assert 0 < low <= data.var() <= high < 1.3 * data.var()
+        assert 0 < low < high < 1.5 * data.var()
+        held += low <= data.var() <= high
+    assert held >= fewest(40, 0.95)
 
 
 def test_a_tail_that_is_not_seen_has_no_upper_end():

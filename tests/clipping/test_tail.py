@@ -5,6 +5,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 from nobounds.clipping.tail import CELLS, LOWEST, TailRule, anchored, beside_heap, biases, carried, cells
 from nobounds.clipping.widths import DEVIATIONS
@@ -75,12 +76,13 @@ def test_octaves_leave_half_for_the_number_of_missing_records():
     assert TailRule(F(1, 3), "add-remove").spare == TailRule(F(1, 3), "swap", True).spare == 0
 
 
+@pytest.mark.sampled
 def test_the_noise_of_counts_is_the_one_that_intervals_take():
     """The scale of the law of the excess is that of the draws."""
     for zcdp in (False, True):
         rule = TailRule(F(1, 2), "swap", zcdp)
         decision = rule.decision(around([]), 0, (1,), (ANCHOR,))
-        source = random.Random(1).getrandbits
+        source = random.Random(seed_of(1)).getrandbits
         drawn = np.array([decision.draw(source) for _ in range(300)])
         spread = np.sqrt((drawn**2).mean()) if zcdp else np.abs(drawn).mean()
         assert spread == pytest.approx(rule.count_noise.scale, rel=0.08)
@@ -101,9 +103,10 @@ def test_biases_fall_with_the_width_and_see_what_lies_beyond():
     assert np.all(biases(heavy, 0.0) > biases(light, 0.0))
 
 
+@pytest.mark.sampled
 def test_a_clip_far_beyond_all_records_is_noticed():
     """Noise alone hardly ever passes for records, and a hundred records do."""
-    rule, source = TailRule(F(1, 5), "add-remove"), random.Random(3).getrandbits
+    rule, source = TailRule(F(1, 5), "add-remove"), random.Random(seed_of(3)).getrandbits
     drawn = [
         carried(rule.decision(around([]), 0, (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise)
         for _ in range(400)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.csv_files import headed
 
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import Lattice
@@ -181,18 +182,18 @@ def duckdb_relation(table, folder, request):
 
 def csv_file(table, folder, request):
     (folder / "t.csv").write_text(csv(table))
-    return from_paths(expand(folder / "t.csv"))
+    return headed(folder / "t.csv")
 
 
 def csv_gzipped(table, folder, request):
     (folder / "t.csv.gz").write_bytes(gzip.compress(csv(table).encode(), 1))
-    return from_paths(expand(str(folder / "t.csv.gz")))
+    return headed(folder / "t.csv.gz")
 
 
 def tsv_glob(table, folder, request):
     for k, part in enumerate([table[:9000], table[9000:9001], table[9001:]]):
         (folder / f"part-{k}.tsv").write_text(csv(part, "\t"))
-    return from_paths(expand(str(folder / "part-*.tsv")))
+    return headed(folder / "part-*.tsv")
 
 
 def parquet_file(table, folder, request):

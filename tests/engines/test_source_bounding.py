@@ -434,7 +434,7 @@ def test_a_query_that_fails_while_it_is_bounded_tells_nothing(postgres):
             kept(Local(from_query(connection, query)), Bounding("unit", 3, 2, 5))
 
 
-LATIN = nb.Csv(encoding="latin-1")
+LATIN = nb.Csv(header=True, encoding="latin-1")
 
 
 @pytest.mark.medium
@@ -453,4 +453,4 @@ def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path)
         both = tallied([("Müller".encode("latin-1"), b"a")] * 40 + other, salt)
         assert both == {"a": 4, "b": 4}
         assert tallied(other, salt) == {"b": 4}
-        assert tallied(other, salt, None) == {}
+        assert tallied(other, salt, nb.Csv(header=True)) == {}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from support.chance import seed_of
 from support.laws import runs_of
 
 from nobounds.ladders.ladder import Ladder
@@ -182,12 +183,13 @@ def test_draws_follow_the_prior_and_reject_equal_weights(name):
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_a_rung_of_a_run_is_drawn_by_what_it_weighs():
     """`Runs.drawn` follows the prior on each run, by chi-square, also where a run crosses blocks."""
     ladder = SHORT["floats"]
     prior = prior_of(ladder)
     runs = runs_of(F(1, 2), data=[2.0**1005, 2.0**1018], ladder=ladder, prior=prior)
-    source = random_source(random.Random(6))
+    source = random_source(random.Random(seed_of(6)))
     for run in range(len(runs.starts)):
         first, length = int(runs.starts[run]), int(runs.lengths[run])
         counts = np.bincount([runs.drawn(run, source) - first for _ in range(4000)], minlength=length)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import stats
+from support.chance import seed_of
 from support.purse import Purse
 from support.streams import NeverHits, Watched
 
@@ -63,11 +64,12 @@ CASES = [
 
 @pytest.mark.medium
 @pytest.mark.parametrize(("name", "is_monotonic", "share"), CASES)
+@pytest.mark.sampled
 def test_runs_have_the_law_on_paper(name, is_monotonic, share):
     """Where 4,000 runs halt agrees with the exact law, by chi-square; an epsilon 30% off is rejected."""
     queries, threshold = [-8, -6, -5, -3, 0, 2], 0
     options = {} if name == "iterative" else {"share": share}
-    rng = random.Random(31)
+    rng = random.Random(seed_of(31))
     observed = np.zeros(len(queries) + 1)
     for _ in range(RUNS):
         run = mechanism(name, threshold, epsilon=1, monotonic=is_monotonic, rng=rng, **options)

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from scipy import stats
+from support.chance import seed_of
 from support.laws import SEVEN as DATA
 from support.laws import TWENTY as LADDER
 from support.laws import audited_choice, runs_of
@@ -32,9 +33,10 @@ def test_the_law_is_exponential_in_the_distance(q, rate):
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 9,000 draws."""
-    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
+    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(seed_of(3)))
     counts = np.bincount([weighted_rung(runs, source) - LADDER.first for _ in range(9_000)], minlength=LADDER.size)
     law, off = (np.exp(weighted_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
     assert stats.chisquare(counts, law / law.sum() * 9_000).pvalue > 1e-6
@@ -43,15 +45,16 @@ def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
+@pytest.mark.sampled
 def test_doubles_and_balls_choose_alike(q):
     """From the same uniform number, ball arithmetic chooses the run that double precision chose."""
     from flint import ctx
 
-    data = np.random.default_rng(1).lognormal(0, 1, 300)
+    data = np.random.default_rng(seed_of(1)).lognormal(0, 1, 300)
     runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
     decided = 0
     for seed in range(50):
-        u = Uniform(random_source(random.Random(seed)))
+        u = Uniform(random_source(random.Random(seed_of(seed))))
         run = exponential_mechanism._in_doubles(runs, u)
         if run is not None:
             decided += 1
@@ -88,11 +91,14 @@ def test_zcdp_follows_from_the_range(epsilon):
     assert cost.rho < F(rho_from_pure(epsilon)) * (F(3, 10) if epsilon <= 1 else 1)
 
 
+@pytest.mark.sampled
 def test_no_data_is_one_run():
     """Without records every rung is equally likely."""
     law = np.exp(weighted_law(runs_of(F(1, 2), data=[])).log_pmf())
     assert law == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
-    drawn = {weighted_rung(runs_of(F(1, 2), data=[]), random_source(random.Random(seed))) for seed in range(50)}
+    drawn = {
+        weighted_rung(runs_of(F(1, 2), data=[]), random_source(random.Random(seed_of(seed)))) for seed in range(50)
+    }
     assert len(drawn) > 10 and drawn <= set(range(LADDER.first, LADDER.last + 1))
 
 

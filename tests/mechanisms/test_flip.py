@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from support.chance import seed_of
 from support.laws import SEVEN as DATA
 from support.laws import TWENTY as LADDER
 from support.laws import audited_choice, runs_of
@@ -45,9 +46,10 @@ def test_the_law_is_that_of_noisy_max_with_exponential_noise(q, rate):
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 8,000 draws."""
-    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
+    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(seed_of(3)))
     counts = np.bincount([flip_rung(runs, source) - LADDER.first for _ in range(8_000)], minlength=LADDER.size)
     law, off = (np.exp(flip_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
     assert stats.chisquare(counts, law / law.sum() * 8_000).pvalue > 1e-6
@@ -56,15 +58,16 @@ def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
+@pytest.mark.sampled
 def test_doubles_and_balls_choose_alike(q):
     """From the same variables, ball arithmetic chooses the run that double precision chose."""
     from flint import ctx
 
-    data = np.random.default_rng(1).lognormal(0, 1, 300)
+    data = np.random.default_rng(seed_of(1)).lognormal(0, 1, 300)
     runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
     decided = 0
     for seed in range(25):
-        source = random_source(random.Random(seed))
+        source = random_source(random.Random(seed_of(seed)))
         e, u = Exponential(source), Uniform(source)
         run = flip_module._in_doubles(runs, e, u)
         if run is not None:
@@ -100,9 +103,10 @@ def test_tails_add_up_the_law():
     assert law.tail([law.length]) == pytest.approx([0.0])
 
 
+@pytest.mark.sampled
 def test_uniform_numbers_are_uniform():
     """Every number below n is equally likely, for n that are no powers of two."""
-    source = random_source(random.Random(5))
+    source = random_source(random.Random(seed_of(5)))
     counts = np.bincount([uniform_below(7, source) for _ in range(14_000)], minlength=7)
     assert len(counts) == 7 and stats.chisquare(counts).pvalue > 1e-9
     assert uniform_below(1, source) == 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import example, given
+from support.chance import seed_of
 from support.grouped import groups_of
 
 from nobounds.counting.histogram import Histogram
@@ -85,9 +86,10 @@ def test_ranks_may_count_more_on_one_side_of_the_target(ranks, which, shift, slo
 
 
 @pytest.mark.parametrize("prior", [None, prior_of(Ladder.float_bits(3))], ids=["none", "numbers"])
+@pytest.mark.sampled
 def test_few_runs_are_weighed_like_many(prior):
     """What runs weigh, in lists and in arrays, and the run that a uniform number falls on among few and among many."""
-    values = np.random.default_rng(1).normal(5, 3, 12)
+    values = np.random.default_rng(seed_of(1)).normal(5, 3, 12)
     some = Runs.of(Histogram.of([values], Ladder.float_bits(3)), F(2, 5), F(1, 7), prior)
     every = np.arange(len(some.starts))
     assert len(every) <= exponential_mechanism._FEW
@@ -95,7 +97,7 @@ def test_few_runs_are_weighed_like_many(prior):
     np.testing.assert_allclose(some.listed()[1], some.multiplicities(every), rtol=2**-49)
     passed = exponential_mechanism._weights(some, every).cumsum()
     for seed in range(200):
-        u = Uniform(random.Random(seed).getrandbits)
+        u = Uniform(random.Random(seed_of(seed)).getrandbits)
         wanted = pick(passed, passed, DOUBLE_ERROR, 2.0**-DOUBLE_BITS, u)
         assert wanted is not None and exponential_mechanism._among_few(some, u) == wanted
 

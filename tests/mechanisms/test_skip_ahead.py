@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 from scipy import stats
+from support.chance import seed_of
 
 from nobounds.mechanisms import skip_ahead
 from nobounds.mechanisms.halting import Law
@@ -47,9 +48,10 @@ def test_draws_match_the_law_and_reject_one_10_percent_off(noise, many):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
+@pytest.mark.sampled
 def test_a_fine_lattice_has_the_noise_of_its_step(noise):
     """On steps of a half, 6,000 draws match the law, and reject the one whose threshold noise is for whole steps."""
-    source = random_source(np.random.default_rng(21))
+    source = random_source(np.random.default_rng(seed_of(21)))
     walk = walk_of(noise)
     draws = [halt_position(walk, source) for _ in range(6_000)]
     assert p_value(draws, Law(walk).pmf()) > 1e-9
@@ -68,17 +70,20 @@ def test_doubles_and_balls_decide_alike(noise, b, monkeypatch):
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.sampled
 def test_double_precision_says_so_when_it_cannot_tell(noise):
     """On runs of 10**30 queries the position has more digits than a double: balls decide, and it lies in the run."""
     starts, levels = np.array([0, 10**18]), np.array([0, 60])
     walk = Walk(starts, levels, 4 * 10**18, F(60), F(1), F(1), F(1), noise)
-    draws = [halt_position(walk, random_source(random.Random(seed))) for seed in range(30)]
+    source = random_source(random.Random(seed_of(1)))
+    draws = [halt_position(walk, source) for _ in range(300)]
     assert all(k is None or 0 <= k < walk.length for k in draws)
     assert len({k for k in draws if k is not None and k >= 10**18}) > 5
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.sampled
 def test_a_long_ladder_follows_its_law(noise):
     """On a walk of 10**12 queries in four runs, the fractions of draws in ten blocks are those of the law."""
     starts, levels = np.array([0, 10**11, 5 * 10**11, 6 * 10**11]), np.array([0, 30, 55, 70])
@@ -86,7 +91,7 @@ def test_a_long_ladder_follows_its_law(noise):
     law = Law(walk)
     cuts = np.array([0, 10**10, 10**11, 10**11 + 10**6, 2 * 10**11, 5 * 10**11, 5 * 10**11 + 10, 6 * 10**11, 10**12])
     masses = np.append(law.between(cuts[:-1], cuts[1:]), law.tail([10**12]))
-    source = random_source(np.random.default_rng(4))
+    source = random_source(np.random.default_rng(seed_of(4)))
     draws = [halt_position(walk, source) for _ in range(20_000)]
     blocks = np.searchsorted(cuts, [10**12 if k is None else k for k in draws], side="right") - 1
     keep = masses > 1e-4

@@ -12,6 +12,7 @@ import pytest
 from flint import arb, ctx, fmpz
 from hypothesis import given
 from scipy import stats
+from support.chance import seed_of
 
 from nobounds.noise import discrete as noise
 from nobounds.noise.discrete import (
@@ -92,9 +93,10 @@ def test_tiny_rates_reach_the_continuous_law(rate):
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_rates_below_the_floats():
     """A rate of 1e-400 is 0 as a float; its draws are exponential all the same."""
-    rate, source = Fraction(1, 10**400), random_source(random.Random(5))
+    rate, source = Fraction(1, 10**400), random_source(random.Random(seed_of(5)))
     draws = [float(rate * geometric(rate, source)) for _ in range(2000)]
     assert stats.kstest(draws, stats.expon.cdf).pvalue > LIMIT
 
@@ -116,10 +118,11 @@ def test_huge_rates_give_no_noise(name, rate):
     assert {SAMPLERS[name][0](rate, source) for _ in range(300)} == {0}
 
 
+@pytest.mark.sampled
 def test_threshold_noise_goes_by_its_name():
     """Exponential noise is never negative, Laplace noise is half the time."""
     rate = Fraction(1, 100)
-    source = random_source(random.Random(8))
+    source = random_source(random.Random(seed_of(8)))
     assert min(threshold_noise("exponential", rate, source) for _ in range(200)) >= 0
     below = sum(threshold_noise("laplace", rate, source) < 0 for _ in range(2000))
     assert 850 < below < 1150
@@ -277,8 +280,11 @@ def test_sources_give_as_many_bits_as_asked(rng, k):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("rng", [lambda: np.random.default_rng(2), lambda: random.Random(2)], ids=["numpy", "python"])
+@pytest.mark.parametrize(
+    "rng", [lambda: np.random.default_rng(seed_of(2)), lambda: random.Random(seed_of(2))], ids=["numpy", "python"]
+)
 @pytest.mark.parametrize("k", [1, 3, 64])
+@pytest.mark.sampled
 def test_bits_are_fair(rng, k):
     """Ones are half of all bits, at each place."""
     source = random_source(rng())
@@ -380,9 +386,10 @@ def test_numpy_functions_are_as_good_as_the_sampler_trusts(name, stride):
             assert abs(arb(value) - true) <= abs(true) * arb(2) ** -45, at
 
 
+@pytest.mark.sampled
 def test_minus_log_of_the_first_bits_is_as_good_as_trusted():
     """-ln(u / 2**64) in doubles is within 2**-48 relatively, at both ends and between."""
-    rng = random.Random(13)
+    rng = random.Random(seed_of(13))
     some = [rng.getrandbits(64) + 1 for _ in range(5000)]
     some += [1 << k for k in range(64)] + [2**64 - (1 << k) for k in range(64)] + [2**63 - 1, 2**63, 2**63 + 1]
     with ctx.workprec(200):
@@ -393,9 +400,10 @@ def test_minus_log_of_the_first_bits_is_as_good_as_trusted():
     assert noise._minus_log(0) == math.inf
 
 
+@pytest.mark.sampled
 def test_the_bounds_of_an_exponential_variable_hold_and_are_close():
     """-ln U lies between them for all U with these first bits, and they are as close as doubles allow."""
-    rng = random.Random(14)
+    rng = random.Random(seed_of(14))
     some = [rng.getrandbits(64) for _ in range(5000)]
     some += [(1 << k) + more for k in range(1, 64) for more in (-1, 0, 1)]
     some += [2**64 - (1 << k) + more for k in range(1, 64) for more in (-1, 0, 1)]

@@ -11,6 +11,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given
 from scipy import stats
+from support.chance import seed_of
 
 from nobounds.exact import ball
 from nobounds.noise import gaussian
@@ -87,6 +88,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 
 @variances
+@pytest.mark.sampled
 def test_doubles_and_balls_decide_alike(variance, monkeypatch):
     """From the same random bits, double precision and ball arithmetic accept the same sizes."""
     law, sigma = DiscreteGaussian(variance), math.isqrt(math.ceil(variance))
@@ -94,7 +96,9 @@ def test_doubles_and_balls_decide_alike(variance, monkeypatch):
 
     def decisions():
         return [
-            law.accepts(size, Exponential(random_source(random.Random(seed)))) for seed in range(30) for size in sizes
+            law.accepts(size, Exponential(random_source(random.Random(seed_of(seed)))))
+            for seed in range(30)
+            for size in sizes
         ]
 
     quick = decisions()

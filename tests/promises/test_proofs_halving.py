@@ -1,56 +1,119 @@
-"""docs/proofs/halving.md, the paper's way: thresholds fixed beforehand, and walks in slices of one level under swap."""
+"""docs/proofs/halving.md: what cuts cost along a path, what leaks when an end is open, and the law of draws."""
 
+import random
 from fractions import Fraction as F
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from nobounds.accounting.cost import fixed_threshold, mirrored, monotonic, one_sided_loss
-from nobounds.auditing.audit import pair_loss
-from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.walk import Walk
+from nobounds.accounting.loss import Neighbors
+from nobounds.answers.many import cut_rate
+from nobounds.answers.spent import Part
+from nobounds.auditing.audit import audit
+from nobounds.core.prior import key_of
+from nobounds.counting.order import Order
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.choice import choice_cost
+from nobounds.mechanisms.cut import Cut, Slice
 
-SPLITS = [(F(1, 2), F(1, 2)), (F(7, 10), F(3, 10)), (F(1, 4), F(3, 4))]
-PLACES = 5
-
-
-def counts(places):
-    return [sum(place <= i for place in places) for i in range(PLACES)]
-
-
-@pytest.mark.parametrize(("eps1", "eps2"), SPLITS, ids=str)
-def test_a_record_that_crosses_a_cut_costs_eps1_plus_eps2(eps1, eps2):
-    """It leaves one slice and enters another: one-sided losses add to eps1 + eps2 both ways, and that is reached."""
-    left, entered = fixed_threshold(eps1, eps2), mirrored(fixed_threshold(eps1, eps2))
-    both = left + entered
-    assert both.epsilon == monotonic(eps1, eps2).epsilon == eps1 + eps2
-    assert both.epsilon <= 2 * max(eps1, eps2)
-    zero, forth = [0] * PLACES, []
-    for here, there in product(range(PLACES), repeat=2):
-        one = one_sided_loss(counts([here]), zero, eps1=eps1, eps2=eps2)
-        other = one_sided_loss(zero, counts([there]), eps1=eps1, eps2=eps2)
-        forth.append(one + other)
-    assert max(forth) == eps1 + eps2
+NUMBERS, TAGS = 3, 3  # a universe of three numbers with tags of three values
+PRIOR = np.array([0.2, 0.7, 0.1])
+SPOTS = (0, 1, 2)
 
 
-@pytest.mark.parametrize(("eps1", "eps2"), SPLITS, ids=str)
-def test_the_joint_law_of_two_slices_stays_within_it(eps1, eps2):
-    """Exact laws of two walks, one for each slice, on 10^8 rungs: within eps1 + eps2, and 97% of it is seen."""
+def node(records, low, high, q, rate, open_ends=()):
+    """The law of (number, records below the pair) of a cut, averaged over the tags of the records."""
+    numbers = [z for z in range(low, high + 1) if z not in open_ends or z in records]
+    if not numbers:
+        return {(low, 0): 1.0}
+    pairs = [(z, tag) for z in numbers for tag in range(TAGS)]
+    law = {}
+    for tags in product(range(TAGS), repeat=len(records)):
+        below = [sum(own < pair for own in zip(records, tags, strict=True)) for pair in pairs]
+        weights = [PRIOR[z] * np.exp(-rate * abs(k - q * len(records))) for (z, _), k in zip(pairs, below, strict=True)]
+        for (z, _), k, weight in zip(pairs, below, weights, strict=True):
+            law[z, k] = law.get((z, k), 0) + weight / sum(weights) / TAGS ** len(records)
+    return law
 
-    def law(levels):
-        starts = np.array([0, 10**8, 10**8 + 1])
-        walk = Walk(starts, np.array(levels), 2 * 10**8, F(1), F(1), eps1, eps2)
-        return Law(walk).log_pmf([0, 10**8 - 1, 10**8, 2 * 10**8 - 1])
 
-    with_record, without = [law(levels) for levels in ([0, 1, 1], [1, 1, 1])], law([0, 0, 0])
-    forth = max(pair_loss_side(law_, without) for law_ in with_record)
-    back = max(pair_loss_side(without, law_) for law_ in with_record)
-    assert forth <= float(eps2) + 1e-9 and back <= float(eps1) + 1e-9
-    assert forth + back > 0.97 * float(eps1 + eps2)
+def tree(records, rates, *, leaky=False):
+    """The log-law of a median and of both quartiles, after a cut of its own in each half."""
+    law = np.zeros((NUMBERS,) * 3)
+    for (middle, k), chance in node(records, 0, NUMBERS - 1, 0.5, rates[0]).items():
+        open_ends = (middle,) if leaky else ()
+        lower = node(records[:k], 0, middle, 0.5, rates[1], open_ends)
+        upper = node(records[k:], middle, NUMBERS - 1, 0.5, rates[1], open_ends)
+        for (a, _), x in lower.items():
+            for (b, _), y in upper.items():
+                law[middle, a, b] += chance * x * y
+    with np.errstate(divide="ignore"):
+        return np.log(law.ravel())
 
 
-def pair_loss_side(one, other):
-    """The largest log-ratio one way."""
-    assert pair_loss(one, other)[0] >= (one - other).max()
-    return float((one - other).max())
+@pytest.mark.parametrize(("neighbors", "price"), [("add-remove", 2), ("swap", 4)])
+def test_levels_add_up_along_a_path(neighbors: Neighbors, price):
+    """Two levels of rate 1 at the median cost 2 under add-remove and 4 under swap, over all data of up to four."""
+    found = audit(lambda data: tree(data, (1.0, 1.0)), SPOTS, 4, neighbors, least=neighbors == "swap")
+    assert 0.4 * price < found.epsilon <= price + 1e-9
+
+
+def test_an_end_that_counts_only_with_a_record_leaks_without_bound():
+    """If the end of a slice is a candidate only where a record lies, one record makes impossible answers possible."""
+    found = audit(lambda data: tree(data, (1.0, 1.0), leaky=True), SPOTS, 3, "add-remove")
+    assert found.epsilon == np.inf
+
+
+@pytest.mark.parametrize("zcdp", [False, True])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_a_level_costs_no_more_than_its_part(neighbors: Neighbors, zcdp):
+    """The rate leaves room for one cut of a record that moves, and for two of one that changes its slice."""
+    part = Part(F(1, 3), zcdp, neighbors)
+    for q in (F(1, 10), F(1, 2), F(7, 9)):
+        rate = cut_rate(part, q)
+        within, once = (choice_cost(q, rate, each) for each in (neighbors, "add-remove"))
+        costs = [within, once] if neighbors == "add-remove" else [within, once + once]
+        amounts = [cost.rho if zcdp else cost.epsilon for cost in costs]
+        assert F(999, 1000) * part.amount < max(amounts) <= part.amount
+
+
+def cut(data, piece, q, rate):
+    order = Order(column(np.array(data, dtype=float)).chunks, Ladder.float_bits())
+    first, last = (key_of(float(x)) for x in piece)
+    return Cut(order, Slice(0, len(data), first, last), q, rate, None)
+
+
+def test_a_closed_slice_draws_its_ends_and_cuts_ties_by_tags():
+    """From 1 to 4 with records at 2 only: the law of number and cut is that of the prior and of uniform tags."""
+    rate, many = F(1, 2), 4
+    one = cut([2.0] * many, (1, 4), F(1, 2), rate)
+    prior, keys = one.order.line.prior, [key_of(float(x)) for x in (1, 2, 4)]
+    source = random.Random(5).getrandbits
+    drawn = [one.draw(source) for _ in range(4000)]
+    outside = [prior.mass(keys[0], keys[0]), prior.mass(keys[0] + 1, keys[1] - 1)]
+    beyond = [prior.mass(keys[1] + 1, keys[2] - 1), prior.mass(keys[2], keys[2])]
+    away = np.exp(-float(rate) * many / 2)
+    # The tags of the records cut the unit interval at random: all ranks of a pair at 2 are equally likely a priori.
+    # What is left is the average of normalized weights over tags, which is drawn here.
+    tags = np.diff(np.sort(np.random.default_rng(6).random((200_000, many)), axis=1), prepend=0, append=1, axis=1)
+    at = tags * float(prior.mass(keys[1], keys[1])) * np.exp(-float(rate) * np.abs(np.arange(many + 1) - many / 2))
+    rest = np.array([*map(float, outside), *map(float, beyond)]) * away
+    whole = at.sum(axis=1) + rest.sum()
+    chances = [*(weight * (1 / whole).mean() for weight in rest), *(at / whole[:, None]).mean(axis=0)]
+    names = {keys[0]: 0, keys[2]: 3}
+    places = [4 + k if key == keys[1] else names.get(key, 1 if key < keys[1] else 2) for key, k in drawn]
+    wanted = np.array(chances) * len(drawn)
+    assert wanted.min() > 3 and sum(chances) == pytest.approx(1)
+    assert stats.chisquare(np.bincount(places, minlength=9), wanted * len(drawn) / wanted.sum()).pvalue > 1e-9
+
+
+def test_records_below_a_drawn_pair_are_those_below_its_number_and_some_ties():
+    """The cut lies between the records below the number and those at or below it, for all small data sets."""
+    source = random.Random(7).getrandbits
+    for data in combinations_with_replacement((1.0, 2.0, 3.0), 4):
+        for _ in range(5):
+            key, below = cut(data, (0, 4), F(1, 2), F(1)).draw(source)
+            low, high = (sum(key_of(x) < key for x in data), sum(key_of(x) <= key for x in data))
+            assert low <= below <= high

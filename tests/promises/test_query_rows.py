@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.csv_files import headed
 from support.shell import run
 
 import nobounds as nb
@@ -53,7 +54,7 @@ TABLES = {
     "pandas": lambda folder: pd.DataFrame(DATA),
     "polars": lambda folder: pl.DataFrame(DATA),
     "arrow": lambda folder: pa.table(DATA),
-    "csv": lambda folder: written(folder),
+    "csv": lambda folder: headed(written(folder)),
     "query of rows": lambda folder: selected(folder),
 }
 

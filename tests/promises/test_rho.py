@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 import nobounds as nb
 from nobounds.accounting.cost import gaussian, pure
@@ -114,10 +115,11 @@ def test_a_nominal_epsilon_has_this_rho(rho):
     assert rho * (1 - F(1, 10**9)) <= nominal(rho) ** 2 / 2 <= rho
 
 
+@pytest.mark.sampled
 def test_additive_noise_has_the_spread_it_states():
     """Over many draws, the standard deviation of Gaussian noise and the scale of Laplace noise are as stated."""
     for zcdp in (False, True):
-        noise, source = Additive(F(1, 2), zcdp), random_source(random.Random(7))
+        noise, source = Additive(F(1, 2), zcdp), random_source(random.Random(seed_of(7)))
         draws = np.array([noise.draw(5, source) for _ in range(4000)])
         spread = draws.std() if zcdp else np.abs(draws).mean()
         assert spread == pytest.approx(noise.scale(5), rel=0.06)

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 from support.laws import answer_law, capped_error
 
 import nobounds as nb
@@ -65,14 +66,15 @@ def test_the_error_is_the_same_in_every_unit(shape, n, q, sets, neighbors):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_the_error_of_a_mean_is_the_same_at_every_location_and_in_every_unit(neighbors):
     """For 1000 normal records, over 600 answers (standard errors of 4%): within 1.25 of each other."""
     errors = []
     for offset, unit in ((0, 1), (17.3, 1), (1000, 1), (0, 1e-9), (0, 1e9)):
         away = 0.0
         for seed in range(600):
-            data = np.random.default_rng(seed).normal(offset, 1, 1000) * unit
-            value = nb.mean(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed)).value
+            data = np.random.default_rng(seed_of(seed)).normal(offset, 1, 1000) * unit
+            value = nb.mean(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(seed))).value
             away += abs(value - data.mean()) / unit
         errors.append(away)
     assert spread(errors) < 1.25

@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
+from support.chance import seed_of
 from support.laws import adult
 
 import nobounds as nb
@@ -161,11 +162,14 @@ def test_public_facts_may_be_given_for_each_column():
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_quartiles_of_moments_within_one_hour_are_near_it(neighbors):
     """Seconds since 1970 lie a million spreads from 0, where the rung of the median may hold all records."""
     moments = np.datetime64("2024-03-05T09:00:00") + RNG.integers(0, 3600, 2000).astype("m8[s]")
     for seed in range(10):
-        values = nb.describe({"at": moments}, epsilon=1, neighbors=neighbors, rng=random.Random(seed))["at"].values
+        values = nb.describe({"at": moments}, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(seed)))[
+            "at"
+        ].values
         for name in ("25%", "50%", "75%"):
             assert abs(np.datetime64(values[name]) - np.datetime64("2024-03-05T09:30")) < np.timedelta64(2, "h")
 
@@ -218,13 +222,14 @@ def test_the_first_means_of_heavy_tails_hold():
     assert shown > 40 and held >= 0.86 * shown
 
 
+@pytest.mark.sampled
 def test_a_shown_mean_has_an_end():
     """A mean without any end is left out, and with marks switched off it is there."""
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(seed_of(2))
     hours = {"hours": np.where(rng.random(340) < 0.5, 40.0, np.round(rng.gamma(4, 12, 340)))}
     for seed in range(20):
-        marked = nb.describe(hours, epsilon=1, rng=random.Random(seed))["hours"]
-        plain = nb.describe(hours, epsilon=1, rng=random.Random(seed), marks=False)["hours"]
+        marked = nb.describe(hours, epsilon=1, rng=random.Random(seed_of(seed)))["hours"]
+        plain = nb.describe(hours, epsilon=1, rng=random.Random(seed_of(seed)), marks=False)["hours"]
         assert plain.values["mean"] is not None and plain.intervals == marked.intervals
         useless = marked.intervals["mean"] == (-math.inf, math.inf)
         assert (marked.reasons.get("mean") == "too few rows") == (marked.values["mean"] is None)

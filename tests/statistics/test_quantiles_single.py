@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import unmarked
+from support.chance import seed_of
 
 import nobounds as nb
 
@@ -95,11 +96,12 @@ def test_grids_return_grid_values():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_bounds_shorten_the_ladder_and_clamp():
     """Answers stay within public bounds, data outside count at the bounds."""
     data = np.linspace(-100, 100, 4000)
     for seed in range(20):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_of(seed))
         assert unmarked.minimum(data, epsilon=0.5, lower=0, rng=rng).value >= 0
         assert unmarked.maximum(data, epsilon=0.5, upper=10, rng=rng).value <= 10
         assert -1 <= unmarked.quantile(data, 0.5, epsilon=0.01, lower=-1, upper=1, rng=rng).value <= 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.chance import fewest, most, seed_of
 from support.clip_errors import settled, sum_error, sum_plan
 from support.laws import adult
 
@@ -68,15 +69,16 @@ def test_what_next_to_no_records_would_need_is_no_nonsense(n, statistic, neighbo
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("values", [(6.0, 7.0, 9.0), (1.0, 0.0, 1.0), (17.0, 16.0, 18.0), (30.0, 20.0, 45.0)])
+@pytest.mark.sampled
 def test_means_of_few_values_are_right(values, neighbors):
-    """The centre is the value that most records have, so the scale is that of the others."""
-    data = np.repeat(values, (2500, 1000, 500))
-    for seed in range(4):
-        release = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded(seed))
-        assert abs(release.value - data.mean()) < 0.01 * np.ptp(data)
-        assert release.interval[0] < data.mean() + 0.01 * np.ptp(data)
-        assert release.interval[1] > data.mean() - 0.01 * np.ptp(data)
-        assert release.interval[1] - release.interval[0] < 0.3 * np.ptp(data)
+    """The centre is the value that most records have, so the scale is that of the others, in nearly all runs."""
+    data, right = np.repeat(values, (2500, 1000, 500)), 0
+    for number in range(30):
+        release = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded(seed_of(number)))
+        low, high = (end - data.mean() for end in release.interval)
+        near = 0.01 * np.ptp(data)
+        right += abs(release.value - data.mean()) < near and low < near and -near < high < low + 30 * near
+    assert right >= fewest(30, 0.95)
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
@@ -272,9 +274,10 @@ def test_negated_data_have_the_negated_law(neighbors):
         assert np.allclose(part.high_chances, negated.low_chances, rtol=1e-6)
 
 
+@pytest.mark.sampled
 def test_known_bounds_are_kept():
     """The clip never leaves the bounds, and gets near a lower bound at which records lie."""
-    data = np.random.default_rng(6).exponential(30, 1000)
+    data = np.random.default_rng(seed_of(6)).exponential(30, 1000)
     for neighbors in RELATIONS:
         for seed in range(10):
             found = nb.mean(data, epsilon=1, lower=0, upper=200, neighbors=neighbors, rng=seeded(seed))
@@ -286,9 +289,10 @@ def test_known_bounds_are_kept():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_the_error_of_a_large_sum():
     """10^5 lognormal records at epsilon 1: 100 sums err by less than 1,500 on average, 0.05% of the sum."""
-    data = np.random.default_rng(3).lognormal(3, 0.8, 10**5)
+    data = np.random.default_rng(seed_of(3)).lognormal(3, 0.8, 10**5)
     errors = [abs(nb.sum(data, epsilon=1, rng=seeded(k)).value - data.sum()) for k in range(100)]
     assert np.mean(errors) < 1500
 
@@ -359,9 +363,10 @@ def test_means_of_mostly_missing_records():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_a_sum_far_from_zero_errs_as_near_zero_under_swap():
     """40 sums of 2,000 floats without missing records err by less than half as much again at 1,000 sd as at 3 sd."""
-    data, errors = np.random.default_rng(4).normal(0, 1, 2000), {}
+    data, errors = np.random.default_rng(seed_of(4)).normal(0, 1, 2000), {}
     for away in (3, 1000):
         found = [nb.sum(data + away, epsilon=1, neighbors="swap", rng=seeded(k)).value for k in range(40)]
         errors[away] = np.mean(np.abs(np.array(found) - (data + away).sum()))
@@ -369,9 +374,10 @@ def test_a_sum_far_from_zero_errs_as_near_zero_under_swap():
 
 
 @pytest.mark.parametrize("missing", [5, 30, 3000])
+@pytest.mark.sampled
 def test_intervals_of_sums_with_missing_records(missing):
     """The interval of a sum under swap holds the sum where records are missing as well."""
-    data = np.random.default_rng(0).normal(1000, 10, 10_000)
+    data = np.random.default_rng(seed_of(0)).normal(1000, 10, 10_000)
     data[:missing] = math.nan
     held = 0
     for seed in range(20):
@@ -394,27 +400,29 @@ def test_intervals_of_small_whole_numbers_hold(epsilon):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("statistic", [nb.sum, nb.mean])
+@pytest.mark.sampled
 def test_a_clip_that_may_have_run_away_has_an_end_of_its_interval_or_no_answer(statistic):
     """With 7% of 1,000 rows above 0 the clip often lies anywhere, and noise alone may look like records around it."""
-    rng, answered = np.random.default_rng(1), 0
+    rng, answered, endless = np.random.default_rng(1), 0, 0
     data = np.where(rng.random(1000) < 0.93, 0, rng.lognormal(5, 1, 1000))
     for seed in range(600):
-        release = statistic(data, epsilon=1, neighbors="swap", rng=seeded(seed))
+        release = statistic(data, epsilon=1, neighbors="swap", rng=seeded(seed_of(seed)))
         if release.value is None:
             assert release.reason != TOO_FEW or release.parameters["needed"]["rows"] > 1000
             continue
         answered += 1
-        assert any(map(math.isfinite, release.interval))
-    assert answered >= 10
+        endless += not any(map(math.isfinite, release.interval))
+    assert answered >= 10 and endless <= most(600, 0.002)
 
 
 @pytest.mark.parametrize("bounds", [(-100, 7.3), (7.3, 1000)])
+@pytest.mark.sampled
 def test_missing_records_of_a_heap_have_its_value(bounds):
     """Wherever the clip of equal records lies, a record more or fewer changes their sum by their value."""
     data, answered = np.append(np.full(1000, 7.3), np.full(400, np.nan)), []
     for seed in range(20):
         given = {"lower": bounds[0], "upper": bounds[1], "neighbors": "swap"}
-        release = nb.sum(data, epsilon=3, rng=random.Random(seed), **given)
+        release = nb.sum(data, epsilon=3, rng=random.Random(seed_of(seed)), **given)
         if release.value is None:
             continue
         answered.append(release.interval[0] <= 7300 + 1e-9 and release.interval[1] >= 7300 - 1e-9)

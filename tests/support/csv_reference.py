@@ -61,10 +61,7 @@ def _records(
             at += 1
         raw = text[start:at]
         raw = raw if raw.endswith(b"\n") else raw + b"\n"
-        try:
-            raw.decode("utf-8")
-        except UnicodeDecodeError:
-            bad = True
+        fields = [field if field.decode("utf-8", "replace").encode() == field else b"" for field in fields]
         if len(raw) > longest:
             bad = True
         yield None if bad else fields

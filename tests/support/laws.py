@@ -7,6 +7,7 @@ from fractions import Fraction
 from importlib.resources import files
 
 import numpy as np
+from scipy.stats import chi2
 
 from nobounds.auditing.audit import audit
 from nobounds.auditing.claims.choices import choice_law
@@ -128,3 +129,15 @@ def overshoot_bound(m, eps1, eps2, drop):
     """e^(-eps1 drop) Gamma(1+a) m! / Gamma(m+1+a), a = eps1 / eps2."""
     a = float(eps1 / eps2)
     return math.exp(math.lgamma(1 + a) + math.lgamma(m + 1) - math.lgamma(m + 1 + a) - float(eps1 * drop))
+
+
+def chi_square(seen, chances):
+    """The p-value of counts, for outcomes in proportion to `chances`; those expected fewer than 5 times count as one."""
+    seen, chances = np.asarray(seen, dtype=float), np.array([float(chance) for chance in chances])
+    assert not seen[chances == 0].any()
+    expected = chances / chances.sum() * seen.sum()
+    few = expected < 5
+    if few.any():
+        seen, expected = (np.append(each[~few], each[few].sum()) for each in (seen, expected))
+        seen, expected = seen[expected > 0], expected[expected > 0]
+    return float(chi2.sf(np.sum((seen - expected) ** 2 / expected), len(expected) - 1)) if len(expected) > 1 else 1.0

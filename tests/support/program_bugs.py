@@ -15,43 +15,34 @@ from unittest.mock import patch
 
 import numpy as np
 
-from nobounds.accounting.cost import general, monotonic, pure
+from nobounds.accounting.cost import general, monotonic
 from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.answers import many
+from nobounds.answers import quantile as quantile_
+from nobounds.answers import totals as totals_
+from nobounds.answers.spent import Part
 from nobounds.auditing.lockstep import explore
-from nobounds.clipping import tail
-from nobounds.clipping.average import AverageRule
-from nobounds.clipping.clip import Search
 from nobounds.clipping.plan import SumPlan
-from nobounds.clipping.tail import TailRule
 from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.lattice import totals
+from nobounds.counting.order import Order
 from nobounds.engines.source import Bounding
 from nobounds.engines.streams import local
 from nobounds.groups import driver as group_driver
 from nobounds.groups import key_counts
 from nobounds.groups.key_selection import KeySelection, _best_chances
 from nobounds.groups.view import GroupsView
-from nobounds.ladders.frame import roundest
-from nobounds.mechanisms import above_threshold
-from nobounds.mechanisms.decisions import Noisy, NoisyMany
+from nobounds.mechanisms import above_threshold, choice, cut
+from nobounds.mechanisms.choice import Choice
 from nobounds.mechanisms.hits import Reached
-from nobounds.mechanisms.joint import stretches
 from nobounds.mechanisms.sparse_vector import Rates
-from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
 from nobounds.ranks import auto, view
-from nobounds.ranks.framing import Around, FrameRule, prior_choice
-from nobounds.ranks.intervals.extremes import ExtremesPlan
-from nobounds.ranks.intervals.interval import IntervalPlan
+from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.intervals.percentiles import Percentiles
-from nobounds.ranks.many import halving
-from nobounds.ranks.many.halving import Halving
-from nobounds.ranks.many.joint import JointRule
-from nobounds.ranks.question import Question
-from nobounds.ranks.view import HistogramView
-from nobounds.statistics import agg, describe, quantiles, split, sums
+from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import distinct
@@ -103,57 +94,11 @@ def bare_if_empty(plan, data, real=sums.counted):
     return (yield from real(plan, data))
 
 
-def raw_size(self, view):
-    """The number of records itself, where it only decides what is done next."""
-    decision = view.number(Additive(self.eps_size or Fraction(1)), self._size_cost)
-    yield from ()
-    return decision.number
-
-
-def raw_divisor(self, count, total, width, real=AverageRule.release):
-    """A mean whose error bar is over the raw number of records."""
-    average = yield from real(self, count, total, width)
-    return replace(average, count=Fraction(count))
-
-
-def raw_parameter(plan, data, spending, real=sums._sum):
-    """A sum that tells how many records it read."""
-    answer = yield from real(plan, data, spending)
-    return replace(answer, parameters={**answer.parameters, "records": sums.totals(data.chunks())[0]})
-
-
 def no_missing(plan, data, real=sums.counted):
     """An error that tells of a missing record."""
     if any(np.isnan(chunk).any() for chunk in data.chunks()):
         raise ValueError("data contain NaN")
     return (yield from real(plan, data))
-
-
-def one_sum_bare(self, count, total, width, real=AverageRule.release):
-    """A mean whose second sum gets no noise."""
-    program = real(self, count, total, width)
-    if not isinstance(decision := next(program), NoisyMany):
-        return (yield from real(self, count, total, width))
-    above = yield decision.parts[0]
-    try:
-        program.send((above, decision.numbers[1]))
-    except StopIteration as end:
-        return end.value
-
-
-def noise_of_the_upper_bound(plan, data, spending, real=sums._sum):
-    """A sum whose noise is for its upper bound, where the lower one is larger."""
-    _, high = plan.search.ladder.lower, plan.search.ladder.upper
-    largest = max(int(high or 1), 1)
-
-    def change(decision):
-        return (
-            replace(decision, sensitivity=min(decision.sensitivity, largest))
-            if isinstance(decision, Noisy)
-            else decision
-        )
-
-    return (yield from changed(real(plan, data, spending), change))
 
 
 def counts_for_free(data, view, plan, real=describe._count):
@@ -216,50 +161,10 @@ def whole_for_each_column(self, facts, sizes, real=DescribePlan.shares):
 # --- clips -----------------------------------------------------------------------------------------------------------
 
 
-def one_walk_for_two(self, sides, eps1, eps2):
-    """Two walks outward at the price of one."""
-    return pure(monotonic(eps1, eps2).epsilon)
-
-
-def never_is_wide(self, candidates, position, real=Search.rung):
-    """A walk inward that never halted gets the widest clip, and so tells that it saw the last candidate."""
-    return real(self, candidates, 0 if position is None else position)
-
-
-def one_cell(self):
-    """Octaves as if a record that moves changed one of them."""
-    return 1
-
-
 def near_twice(center, side, real=group_sums._beyond_half):
     """Records of a group near its clip that count twice."""
     counted = real(center, side)
     return lambda values: 2 * counted(values)
-
-
-def octaves_twice(around, sign, anchor, real=tail.cells):
-    """Octaves that count each record twice."""
-    return real(around, sign, anchor) * 2
-
-
-def free_frame(self, view, size, real=Search.start):
-    """A frame that nothing is taken from epsilon for."""
-    start = yield from real(self, view, size)
-    return replace(start, left=self.epsilon)
-
-
-def raw_center(self, view, size, real=Search.start):
-    """A clip around the true median."""
-    start = yield from real(self, view, size)
-    around = self.deviations(view, replace(start, octave=None))
-    middle = int(np.searchsorted(around.up_to, around.total // 2 + 1)) if around.total else 0
-    off = float(around.ladder.map.floats(around.rungs[middle : middle + 1])[0]) if around.total else 0.0
-    return replace(start, center=self.within(start.center + Fraction(off)))
-
-
-def clip_not_charged(self, real=SumPlan.cost):
-    """A plan that forgets what its clip costs."""
-    return self._size_cost() + self._noise_cost()
 
 
 def size_not_charged(self, real=SumPlan.cost):
@@ -281,12 +186,6 @@ def quarter_variance(self, numbers, ball, noise, real=VectorPlan.total):
 # --- quantiles -------------------------------------------------------------------------------------------------------
 
 
-def half_query_noise(*args, real=view.walk_of):
-    """Walks with half the noise on their queries."""
-    walk = real(*args)
-    return replace(walk, eps2=2 * walk.eps2) if walk.noise == "exponential" else walk
-
-
 def double_eps1(*args, real=view.walk_of):
     """Walks with half the noise on their threshold."""
     walk = real(*args)
@@ -298,122 +197,12 @@ def added_sensitivity(q, neighbors):
     return max(q, 1 - q)
 
 
-def raw_level(self, view):
-    """The plan by the number of records itself."""
-    yield from ()
-    return self.size.known if self.size.known is not None else view.total
-
-
-def free_level(self):
-    """A size that costs nothing."""
-    return pure(Fraction(0))
-
-
 def whole_epsilon(problem, q, epsilon, weighted, zcdp):
     """Permute-and-flip under zCDP at the price of the exponential mechanism."""
     return epsilon, epsilon / (2 * auto.rank_sensitivity(q, problem.neighbors))
 
 
-def exact_when_few(self, view, size=None, real=Question.program):
-    """Records are looked at between two decisions, where there are few of them."""
-    values = yield from real(self, view, size)
-    coarse = view.coarse
-    return tuple(float(coarse.ladder.value(int(coarse.rungs[0]))) for _ in values) if coarse.total == 1 else values
-
-
-def levels_for_one(self, pieces, histogram, setting, cost, real=Halving._chosen):
-    """All levels of a recursion with the epsilon of all of them."""
-    return real(self, pieces, histogram, replace(setting, each=2 * setting.each), cost)
-
-
-def halves_both_ways(self, slope, each):
-    """Slices under swap at the rate of add-remove."""
-    return each / (2 * max(slope, 1 - slope))
-
-
-def rate_for_one(self):
-    """All quantiles at once at the sensitivity of one of them."""
-    return self.epsilon / 2
-
-
-def added_rate(self):
-    """All quantiles at once under swap at the rate of add-remove, where the smallest gap is large."""
-    return self.epsilon / (2 * self.added)
-
-
-def half_joint_noise(self, view, real=JointRule.stretches):
-    """All quantiles at once with half their noise."""
-    made = real(self, view)
-    return replace(made, rate=2 * made.rate)
-
-
-def gaps_by_records(self, view, real=JointRule.stretches):
-    """Targets that follow from the records: the first gap is that of the first rung with records."""
-    made = real(self, view)
-    part = Fraction(int(made.ranks[1]), made.total) if made.total else Fraction(0)
-    return replace(made, gaps=(made.gaps[0] - part / 8, made.gaps[1] + part / 8, *made.gaps[2:]))
-
-
-def untied(rungs, counts, places, real=stretches.spread):
-    """Ties that are spread anew with each record more."""
-    spots, held = real(rungs, np.ones_like(counts), places)
-    even = (rungs[:, None] * places + np.arange(1, 4) * places // 4).ravel()
-    return (even, np.repeat(-(-counts // 3), 3)) if len(rungs) else (spots, held)
-
-
-def tilt_by_records(starts, levels, route, real=view._tilted):
-    """A tilt that is raised once more at the last record."""
-    return real(starts, levels, replace(route, cuts=tuple(sorted((*route.cuts, *starts[-1:].tolist() * 4)))))
-
-
 # --- the prior and the frame -----------------------------------------------------------------------------------------
-
-
-def prior_by_records(self, q, route, cost, real=HistogramView.choose):
-    """A prior that weighs the octaves more that hold a record."""
-    decision = real(self, q, route, cost)
-
-    def heavier(runs):
-        if runs.prior is None:
-            return runs
-        records = runs.starts[runs.above + runs.below == -2]
-        held = np.searchsorted(runs.prior.starts, records, side="right") - 1
-        units = runs.prior.units.copy()
-        units[np.unique(held)] *= 64
-        return replace(runs, prior=replace(runs.prior, units=units))
-
-    makers = {name: made for name in ("make", "full") if (made := getattr(decision, name)) is not None}
-    return replace(decision, **{name: lambda made=made: heavier(made()) for name, made in makers.items()})
-
-
-def rate_of_the_median(problem, q, epsilon, bits):
-    """The prior choice of any rank with the noise that the median needs."""
-    return replace(prior_choice(problem, q, epsilon, bits), rate=epsilon)
-
-
-def double_rate(histogram, rate, heaped=False, real=view.octave_runs):
-    """A scale by a choice with half its noise."""
-    return real(histogram, 2 * rate, heaped)
-
-
-def all_of_it(total, spent, zcdp):
-    """What is left after a frame that nothing is taken for."""
-    return total
-
-
-def free_center(self, problem, view, real=FrameRule.program):
-    """A centre at no price."""
-    free = replace(self, center=replace(self.center, epsilon=Fraction(0)))
-
-    def change(decision):
-        is_center = getattr(decision, "runs", None) is not None and decision.runs.rate == self.center.rate
-        return (
-            replace(decision, cost=lambda: free.center.cost(Fraction(1, 2), problem.neighbors, True))
-            if is_center
-            else decision
-        )
-
-    return changed(real(self, problem, view), change)
 
 
 def raw_frame(self, problem, view, real=FrameRule.program):
@@ -422,28 +211,6 @@ def raw_frame(self, problem, view, real=FrameRule.program):
     coarse = view.coarse
     first = float(coarse.ladder.map.floats(coarse.rungs[:1])[0]) if coarse.total else 0.0
     return replace(frame, center=first)
-
-
-def raw_octave(self, problem, view, real=FrameRule.program):
-    """A scale by the largest deviation, without noise."""
-    frame = yield from real(self, problem, view)
-    octaves = view.octaves(Around(frame.center, frame.unit)).rungs
-    return replace(frame, octave=int(octaves.max(initial=0)) - 300)
-
-
-def two_frames(self, plan, view, real=Question.framed):
-    """A frame that is thrown away, and a second one."""
-    yield from real(self, plan, view)
-    return (yield from real(self, plan, view))
-
-
-def round_in_the_gap(plan, view, terms, marks, says_rung, real=quantiles._on_a_rung):
-    """The roundest number between the two records that an answer lies between."""
-    answer = yield from real(plan, view, terms, marks, says_rung)
-    records = np.concatenate([[-1e300], view.coarse.ladder.map.floats(view.coarse.rungs), [1e300]])
-    place = np.clip(np.searchsorted(records, answer.value), 1, len(records) - 1)
-    (value,) = roundest(records[place - 1 : place], records[place : place + 1]).tolist()
-    return replace(answer, value=value)
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -586,25 +353,75 @@ def group_frames_raw(self, codes, real=GroupsView.table):
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
-def half_end_noise(self, epsilon, real=IntervalPlan.rate):
-    """Both ends of an interval with half their noise."""
-    return 2 * real(self, epsilon)
-
-
-def half_walk_noise(self, q, epsilon, real=ExtremesPlan._route):
-    """A walk to an extreme with half its noise."""
-    return real(self, q, 2 * epsilon)
-
-
-def ends_by_the_raw_size(self, view):
-    """Ends that aim by the number of records itself."""
-    yield from ()
-    return view.total
-
-
 def counts_of_one_record(self):
     """Percentiles as if a record that moves changed one count."""
     return 1
+
+
+# --- the answers -----------------------------------------------------------------------------------------------------
+
+
+def half_shells(records, center, start, own, real=totals_._shells):
+    """Shells with half their noise."""
+    return changed(real(records, center, start, own), partial(noisier, factor=Fraction(1, 2)))
+
+
+def half_sums(*args, real=totals_.total):
+    """A sum with half its noise."""
+    return changed(real(*args), partial(noisier, factor=Fraction(1, 2)))
+
+
+def all_of_it_left(self, *others):
+    """What is left after other parts: all."""
+    return self
+
+
+def raw_size(order, whole, known, share=None):
+    """The number of records itself."""
+    yield from ()
+    return max(order.total, 1), whole.of(Fraction(0)), whole
+
+
+def double_losses(self, low, high, real=Choice.losses):
+    """Ranks that count twice."""
+    return 2 * real(self, low, high)
+
+
+def upper_losses(self, low, high, real=Choice.losses):
+    """The rank of a number as that of its last record, which a tie may move by many."""
+    return real(self, high + high % 2, high + high % 2)
+
+
+def wider_cells(self, low, high, each, real=Order.cells):
+    """A line that begins at the first record."""
+    cells = real(self, low, high, each)
+    return type(cells)(*(column[1:] if len(column) > 1 else column for column in cells))
+
+
+def half_cost(*args):
+    """The price of a walk with twice the noise."""
+    eps1, eps2 = args[-3:-1]
+    return monotonic(eps1 / 4, eps2 / 4)
+
+
+def occupied_ends(cells, piece, real=cut._within):
+    """Slices whose ends are candidates only where a record lies."""
+    kept = real(cells, piece)
+    if len(kept.first) < 2:
+        return kept
+    is_end = (kept.first == kept.last) & np.isin(kept.first, [piece.first, piece.last])
+    some = ~is_end | (kept.high > kept.low)
+    return type(kept)(*(column[some] for column in kept)) if some.any() else kept
+
+
+def added_rate(each, q):
+    """The rate of a cut of which one record changes one."""
+    return replace(each, neighbors="add-remove").rate(q)
+
+
+def one_level(many):
+    """The levels of a tree, as if it had one."""
+    return 1 if many else 0
 
 
 COST, RHO = "times the epsilon|tells .* of epsilon", "times the rho|tells .* of rho"
@@ -620,12 +437,7 @@ PLANTED = {
     "noise 5% too small": ("count", COST, [(sums, "counted", nearly_all_noise)]),
     "a sampler of its own": ("count", RELEASES, [(sums, "counted", own_sampler)]),
     "no noise if there are no data": ("count", DECIDES, [(sums, "counted", bare_if_empty)]),
-    "a branch on the raw size": ("sum", DECIDES, [(SumPlan, "size", raw_size)]),
-    "an error bar over the raw count": ("mean", RELEASES, [(AverageRule, "release", raw_divisor)]),
-    "a raw parameter": ("sum", RELEASES, [(sums, "_sum", raw_parameter)]),
     "an error about a record": ("count", FAILS, [(sums, "counted", no_missing)]),
-    "a bare sum in a mean": ("mean", RELEASES, [(AverageRule, "release", one_sum_bare)]),
-    "noise for one of two bounds": ("sum", COST, [(sums, "_sum", noise_of_the_upper_bound)]),
     "counts of a summary at twice the price": ("describe", COST, [(describe, "_count", counts_for_free)]),
     "shares by the raw size": (
         "describe",
@@ -639,14 +451,7 @@ PLANTED = {
         [(agg, "count", remembered_size), (split, "_careful", raw_careful)],
     ),
     "what is left for all columns in each": ("describe", SUM, [(DescribePlan, "shares", whole_for_each_column)]),
-    "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
-    "never halting told from halting last": ("mean", DECIDES, [(Search, "rung", never_is_wide)]),
-    "a frame for free": ("sum", PRICE, [(Search, "start", free_frame)]),
-    "a clip around the true median": ("mean", f"{RELEASES}|{DECIDES}", [(Search, "start", raw_center)]),
-    "a clip that is not charged, for users": ("Table.sum", PRICE, [(SumPlan, "cost", clip_not_charged)]),
     "a size that is not charged, with keys": (KEYED_SUM, PRICE, [(SumPlan, "cost", size_not_charged)]),
-    "octaves under swap at half their noise": ("sum", COST, [(TailRule, "sensitivity", property(one_cell))]),
-    "octaves that count records twice": ("mean", COST, [(tail, "cells", octaves_twice)]),
     "records of groups near a clip that count twice": (
         "group_by, public keys, sum",
         COST,
@@ -654,49 +459,15 @@ PLANTED = {
     ),
     "one radius under swap": ("vector_sum", RHO, [(VectorPlan, "sensitivity", one_radius)]),
     "a quarter of the variance of vectors": ("vector_mean", RHO, [(VectorPlan, "total", quarter_variance)]),
-    "half the noise on queries": ("maximum", COST, [(view, "walk_of", half_query_noise)]),
     "half the noise on thresholds": ("quantile, walk", COST, [(view, "walk_of", double_eps1)]),
     "too little noise for swap": ("quantile, flip", COST, [(auto, "rank_sensitivity", added_sensitivity)]),
-    "a route by the raw size": ("quantile, at a level", f"{RELEASES}|{DECIDES}", [(Question, "learned", raw_level)]),
-    "a size for free": ("maximum", PRICE, [(Question, "_size_cost", free_level)]),
     "the price of the exponential mechanism": ("quantile, flip", SUM, [(auto, "choice_split", whole_epsilon)]),
-    "a tilt by the records": ("maximum", COST, [(view, "_tilted", tilt_by_records)]),
-    "a prior by the records": ("quantile, auto", COST, [(HistogramView, "choose", prior_by_records)]),
-    "all ranks at the noise of the median": ("quantile, auto", COST, [(auto, "prior_choice", rate_of_the_median)]),
-    "half the noise on a scale": ("quantile, auto", COST, [(view, "octave_runs", double_rate)]),
-    "half the noise on the scale of a sum": ("sum", COST, [(view, "octave_runs", double_rate)]),
-    "a frame for free, of a quantile": ("quantile, auto", SUM, [(auto, "rest", all_of_it)]),
-    "a frame for free, of quantiles": ("quantiles", SUM, [(halving, "rest", all_of_it)]),
-    "a centre at no price": ("quantile, auto", COST, [(FrameRule, "program", free_center)]),
     "a frame at a record": ("quantile, walk", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_frame)]),
-    "a scale without noise": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_octave)]),
-    "a frame that is bought twice": ("quantile, auto", SUM, [(Question, "framed", two_frames)]),
-    "rounded in the gap between records": ("quantile, auto", RELEASES, [(quantiles, "_on_a_rung", round_in_the_gap)]),
-    "the record itself where there is one": ("minimum", RELEASES, [(Question, "program", exact_when_few)]),
-    "twice the epsilon for each level": ("quantiles", COST, [(Halving, "_chosen", levels_for_one)]),
-    "all quantiles at the sensitivity of one": ("quantiles", SUM, [(JointRule, "rate", property(rate_for_one))]),
-    "all quantiles under swap at the rate of add-remove": (
-        "quantiles",
-        SUM,
-        [(JointRule, "rate", property(added_rate))],
-    ),
-    "all quantiles at half their noise": ("quantiles", COST, [(JointRule, "stretches", half_joint_noise)]),
-    "targets of gaps by the records": ("quantiles", f"{DECIDES}|{COST}", [(JointRule, "stretches", gaps_by_records)]),
-    "ties spread anew with each record": ("quantiles", COST, [(stretches, "spread", untied)]),
-    "slices under swap at half their noise": ("quantiles", COST, [(Halving, "rate", halves_both_ways)]),
-    "ends at half their noise": ("quantile, interval", COST, [(IntervalPlan, "rate", half_end_noise)]),
-    "walks to an end at half their noise": ("maximum, interval", SUM, [(ExtremesPlan, "_route", half_walk_noise)]),
-    "ends by the raw size": (
-        "quantile, interval",
-        f"{RELEASES}|{DECIDES}",
-        [(IntervalPlan, "learned", ends_by_the_raw_size)],
-    ),
     "percentiles under swap at the noise of add-remove": (
         "quantile, percentiles",
         COST,
         [(Percentiles, "sensitivity", property(counts_of_one_record))],
     ),
-    "marks by the raw size": ("quantile, marks", f"{RELEASES}|{DECIDES}", [(Question, "learned", raw_level)]),
     "many hits for the price of one": ("SparseVector, classical", COST, [(Rates, "costs", one_hit)]),
     "a stream's threshold at half its noise": (
         "AboveThreshold",
@@ -749,10 +520,23 @@ PLANTED = {
     "twice delta for counts of keys": (COUNTED, COST, [(key_counts, "_limits", limit_of_double_delta)]),
     "half the noise on counts of keys": (COUNTED, COST, [(key_counts.KeyCounts, "rate", rate_of_half_the_noise)]),
     "keys for free": (PRIVATE, PRICE, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),
+    "half the noise on shells": ("sum", COST, [(totals_, "_shells", half_shells)]),
+    "half the noise on a sum": ("mean", COST, [(totals_, "total", half_sums)]),
+    "a start for free": ("sum", SUM, [(Part, "less", all_of_it_left)]),
+    "the size itself": ("median", f"{RELEASES}|{DECIDES}", [(quantile_, "bought_size", raw_size)]),
+    "a choice at half its noise": ("median", COST, [(Choice, "losses", double_losses)]),
+    "a choice under swap at the price of add-remove": ("median", COST, [(choice, "sensitivity", added_sensitivity)]),
+    "a choice without ties": ("median", COST, [(Choice, "losses", upper_losses)]),
+    "a prior by the records": ("median", f"{COST}|Apart", [(Order, "cells", wider_cells)]),
+    "a walk at half its noise": ("maximum", COST, [(quantile_, "walk_cost", half_cost)]),
+    "a walk to a start at half its noise": ("sum", COST, [(totals_, "fixed_cost", half_cost)]),
+    "ends that are no candidates": ("quantiles", COST, [(cut, "_within", occupied_ends)]),
+    "slices under swap at the rate of add-remove": ("quantiles", COST, [(many, "cut_rate", added_rate)]),
+    "each level at the price of all": ("quantiles", SUM, [(many, "_levels", one_level)]),
 }
 
 
-KEEPING = ("nobounds.ranks.", "nobounds.clipping.", "nobounds.statistics.", "nobounds.groups.")
+KEEPING = ("nobounds.answers.", "nobounds.ranks.", "nobounds.clipping.", "nobounds.statistics.", "nobounds.groups.")
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """The command line as tests run it: in this process, with its answers read from JSON."""
 
 import json
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from typer.testing import CliRunner, Result
 from nobounds.cli.app import app
 from nobounds.cli.commands.audit import audit as audit_command
 
+_CSV = re.compile(r"\.[ct]sv(\.\w+)?(\W|$)")
 SURE = ["--epsilon", "1e6"]
 
 
@@ -23,9 +26,17 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
-def run(*words: object) -> Result:
+def run(*words: object, **how: object) -> Result:
     """The result of one run of the command."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(app, with_header(*words), **how)
+
+
+def with_header(*words: object) -> list[str]:
+    """The words of a command; if it reads CSV files and states nothing of their first line, that this is a header."""
+    texts = [str(word) for word in words]
+    given = [text for before, text in pairwise(texts) if before not in ("--out", "--label", "--keys-file")]
+    reads = texts[:1] not in (["budget"], ["plan"]) and "--database" not in texts and any(map(_CSV.search, given))
+    return [*texts, "--header", "yes"] if reads and "--header" not in texts else texts
 
 
 def answer(*words: object) -> dict:

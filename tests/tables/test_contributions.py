@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.chance import seed_of
 
 import nobounds as nb
 from nobounds.counting.scan import gathered
@@ -32,10 +33,13 @@ def error(sizes, most, later):
 @pytest.mark.parametrize("spent", [{"epsilon": 0.1}, {"rho": 0.01}], ids=str)
 @pytest.mark.parametrize("later", [1, 0.01])
 @pytest.mark.parametrize("family", SIZES)
+@pytest.mark.sampled
 def test_the_choice_is_nearly_the_best_one(family, later, spent):
     """The true error of a count with the chosen number is at most twice that with the best power of two."""
-    sizes = SIZES[family](np.random.default_rng(1))
-    release = nb.Table(visits(sizes), unit="who").suggest_contributions(later=later, **spent, rng=random.Random(1))
+    sizes = SIZES[family](np.random.default_rng(seed_of(1)))
+    release = nb.Table(visits(sizes), unit="who").suggest_contributions(
+        later=later, **spent, rng=random.Random(seed_of(1))
+    )
     best = min(error(sizes, 1 << k, later) for k in range(11))
     assert error(sizes, release.value, later) <= 2 * best
 

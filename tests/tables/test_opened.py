@@ -40,10 +40,12 @@ def test_a_column_of_texts_is_marked_and_not_answered_by_0(path, statistic, neig
     assert 0 <= names.parameters["values_read"] < 100
     assert "too few numbers: about" in re.sub(r"\s+", " ", str(nb.explain(names)))
     ages = ASKED[statistic](table, "age", epsilon=2, rng=random.Random(1))
-    assert ages.reason is None and abs(ages.parameters["values_read"] - ROWS) < 400
-    said = f"About {ages.parameters['values_read']:,} of its values are numbers; the others, if any, are left out."
+    assert ages.reason is None and abs(ages.parameters["values_read"] - ROWS) < ROWS / 5  # a size is rounded
+    said = (
+        f"About {ages.parameters['values_read']:,} of its values are numbers; how many others are left out is unknown."
+    )
     assert said in re.sub(r"\s+", " ", str(nb.explain(ages)))
-    declared = nb.Table(path, schema={"age": "integer"}, neighbors=neighbors)
+    declared = nb.Table(path, csv=nb.Csv(header=True), schema={"age": "integer"}, neighbors=neighbors)
     few = ASKED[statistic](declared, "age", epsilon="0.001", rng=random.Random(1))
     assert few.reason == TOO_FEW and "values_read" not in few.parameters
 

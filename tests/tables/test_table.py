@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import HEADER, headed
 from support.purse import Purse
 
 import nobounds as nb
@@ -49,7 +50,7 @@ def frames(folder):
         "DuckDB": relation,
         "Parquet glob": str(folder / "*.parquet"),
         "Parquet list": [folder / "0.parquet", str(folder / "1.parquet"), folder / "2.parquet"],
-        "CSV": folder / "people.csv",
+        "CSV": headed(folder / "people.csv"),
     }
 
 
@@ -421,11 +422,10 @@ class TestRefusals:
         path = tmp_path / "people.csv"
         path.write_text(f"Ann,{SECRET}\nBob,3\n")
         said = self.refused(
-            ValueError, "column 'pay' is not in the table", lambda: nb.Table(path).sum("pay", epsilon=1)
+            ValueError, "may be a record, so state what it is", lambda: nb.Table(path).sum("pay", epsilon=1)
         )
         assert SECRET not in said
         assert "Ann" not in said
-        assert SECRET not in repr(nb.Table(path))
 
     def test_intervals_of_duckdb_are_refused_with_what_would_do(self):
         """Their months have no fixed length; their seconds have."""
@@ -502,10 +502,8 @@ class TestRefusals:
         self.refused(ValueError, "must end in .csv", lambda: nb.Table(__file__))
         self.refused(ValueError, "a list of paths must name at least one file, got none", lambda: nb.Table([]))
         self.refused(TypeError, "one of paths or globs, got a list of something else", lambda: nb.Table([1, 2, 3]))
-        self.refused(
-            ValueError, r"the same columns, got others in b\.csv", lambda: nb.Table(str(tmp_path / "[ab].csv"))
-        )
-        self.refused(ValueError, "a column appears more than once", lambda: nb.Table(tmp_path / "c.csv"))
+        self.refused(ValueError, r"the same columns, got others in b\.csv", lambda: headed(tmp_path / "[ab].csv"))
+        self.refused(ValueError, "a column appears more than once", lambda: headed(tmp_path / "c.csv"))
         types = r"the same types of columns, got others in b\.parquet"
         self.refused(ValueError, types, lambda: nb.Table(str(tmp_path / "[ab].parquet")))
         columns = r"the same columns, got others in c\.parquet"
@@ -515,7 +513,7 @@ class TestRefusals:
     def test_a_file_that_is_named_twice_is_read_once(self, tmp_path):
         """Or each of its rows would count twice."""
         (tmp_path / "a.csv").write_text("x\n1\n2\n3\n")
-        both = nb.Table([tmp_path / "a.csv", str(tmp_path / "*.csv")])
+        both = nb.Table([tmp_path / "a.csv", str(tmp_path / "*.csv")], csv=HEADER)
         assert both.count(epsilon=1e6).value == both.count("x", epsilon=1e6).value == 3
 
     def test_tables_that_are_no_tables_are_refused(self):
@@ -615,7 +613,7 @@ class TestWhatIsShown:
     def test_the_columns_of_a_table_are_public(self, held):
         """Their names, and whether they are numbers where a type says so."""
         assert nb.Table(PEOPLE).columns == {"pay": "number", "change": "number", "who": "text"}
-        stated = nb.Table(held["CSV"], csv=nb.Csv(header=True))
+        stated = nb.Table(held["CSV"])
         assert set(stated.columns.values()) == {"text that may be numbers"}
 
     def test_what_is_read_is_told_as_it_is_read(self):

@@ -104,14 +104,22 @@ class Budget:
     ) -> None:
         """Let a role of PostgreSQL charge up to this much of a budget there, and do nothing else with it.
 
-        The server refuses what the role's charges together would exceed; all roles share what the budget has.
+        The server refuses what the role's charges together would exceed; all roles share what the budget has. No role
+        decides what the budget is for: its neighbours and unit have to be stated, a charge is of more than 0, and the
+        owner names the first data, if any are named.
         """
         terms = _checked_terms(epsilon, delta, rho, None, None)
         if terms is None:
             raise ValueError("a share needs epsilon=, rho=, or epsilon= and delta=")
         if not isinstance(self._ledger, PostgresLedger):
             raise ValueError("shares are for a budget in PostgreSQL; a file belongs to all who may write to it")
-        if (terms.epsilon is None) != (self._now().terms.epsilon is None):
+        whole = self._now().terms
+        if whole.neighbors is None or whole.unit is None:
+            raise ValueError(
+                "shares are for a budget whose neighbors and unit are stated, since the first charge would fix them: "
+                "make one with neighbors= and unit="
+            )
+        if (terms.epsilon is None) != (whole.epsilon is None):
             raise ValueError("a share of a budget of epsilon is an epsilon, and of one of rho a rho")
         self._ledger.share(_checked_text(role, "role"), terms)
 

@@ -4,8 +4,8 @@ Both runs stop at each decision of their programs. They must have come to the sa
 one outcome is chosen for both, and the log-ratio of its probabilities is what the decision tells. What follows depends
 on outcomes alone, or so the library claims: in the end both releases must be the same to the last character. All that
 outcomes tell must be no more than was charged. No decision may come before the charge or tell more than its own cost,
-and these costs must be the same in both runs and add up to no more than the charge. An error, a branch or a parameter
-that depends on a record tells the runs apart.
+and these costs must be the same in both runs and add up to no more than the charge. A branch or a parameter that
+depends on a record tells the runs apart, and so does any error after the charge, even if both runs have it.
 """
 
 import itertools
@@ -243,6 +243,7 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     """The outcome of the next decision, after what it tells is noted."""
     if isinstance(one, Ended) or isinstance(other, Ended):
         (ended,) = (end for end in (one, other) if isinstance(end, Ended))
+        _check_error(ended)
         raise Apart(f"one run ends ({ended.error!r}), and the other decides once more") from ended.error
     mine, yours = one.evidence, other.evidence
     if type(one.decision) is not type(other.decision) or one.decision.public != other.decision.public:
@@ -269,8 +270,16 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     return outcome
 
 
+def _check_error(ended: Ended) -> None:
+    """An error after a charge is wrong by itself, whatever the other run does."""
+    if ended.error is not None and ended.charged:
+        raise Apart(f"an error after the charge: {ended.error!r}") from ended.error
+
+
 def _compare(transcript: Transcript, one: Any, other: Any, rows: int) -> None:
     """The ends of both runs: nothing may differ. And the costs of the decisions: the charge must cover them."""
+    _check_error(one)
+    _check_error(other)
     if repr(one.error) != repr(other.error):
         raise Apart(f"{one.error!r} in one run, {other.error!r} in the other") from one.error or other.error
     if one.error is not None:

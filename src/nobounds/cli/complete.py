@@ -1,7 +1,6 @@
 """Shell completion: the values of options, and the columns of files.
 
-The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type` and
-`--schema`.
+The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type`.
 """
 
 from dataclasses import fields
@@ -32,5 +31,4 @@ def _public_names(path: Path, given: dict[str, Any]) -> list[str]:
         return column_names(path)
     stated = {each.name: given[each.name] for each in fields(Text) if given.get(each.name) is not None}
     text = Text(**stated)
-    known, schema = text.shown, text.stated
-    return column_names(path, text.csv, schema) if known is None else [] if schema is None else list(schema.columns)
+    return column_names(path, text.csv, text.stated)

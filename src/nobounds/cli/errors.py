@@ -21,6 +21,11 @@ _KEYWORD = re.compile(
     r"|groups_per_unit|label|note|author|rows_of|bins|k|edges|points|values_per_unit"
     r"|encoding|decimal|thousands)=('[^']*'|[^\s,;:)]*)"
 )
+_STATED = {
+    "csv=nb.Csv(header=True)": "--header yes",
+    "csv=nb.Csv(header=False)": "--header no",
+    "columns with schema=": "columns with --type",
+}
 CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 
 
@@ -53,9 +58,8 @@ def in_shell(error: BaseException) -> str:
     if isinstance(error, NotCovered):
         allow = f"nobounds budget allow FILE {shlex.quote(error.label)}"
         text = text.replace(f"with budget.allow({error.label!r})", f"with: {allow}")
-    text = text.replace("csv=nb.Csv(header=True)", "--header yes").replace(
-        "columns with schema=", "columns with --type"
-    )
+    for keyword, option in _STATED.items():
+        text = text.replace(keyword, option)
     text = re.sub(r"\bBudget\(path=('[^']*'|\.\.\.)\)", lambda given: f"--budget {_unquoted(given[1])}", text)
     return _KEYWORD.sub(lambda given: f"{given[1]} --{given[2].replace('_', '-')}{_value(given[3])}", text)
 

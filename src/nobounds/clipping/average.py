@@ -18,7 +18,7 @@ import numpy as np
 from nobounds.accounting.cost import Cost, both, pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.mechanisms.decisions import Noisy, NoisyMany, Together
-from nobounds.noise.additive import Additive
+from nobounds.noise.additive import Additive, reach
 from nobounds.programs.program import Program
 from nobounds.values import dataclass
 
@@ -93,6 +93,13 @@ class AverageRule:
         ratio = np.abs(middle) * float(self.epsilon / each.epsilon) / np.maximum(width, 1e-300)
         rare = np.log(np.maximum(ADDED * ratio, 1.0))
         return np.maximum(np.sqrt(2 * rare) if self.zcdp else rare, FEW_MISSING) / float(each.epsilon)
+
+    def sees(self, average: "Average") -> bool:
+        """Whether there clearly are records: noise alone hardly makes their number."""
+        if self.neighbors == "swap":
+            return average.missing is None or average.count > reach(self.for_count.scale(1), self.zcdp)
+        each = self.noise.scale(1)
+        return average.count > reach(each, self.zcdp, each)
 
     def release(self, count: int, total: int, width: int, middle: float | None = None) -> Program[Average]:
         """The noisy average of `count` whole numbers with this sum.

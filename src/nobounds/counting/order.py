@@ -94,7 +94,9 @@ class Order:
             return Cells(*(np.array([x], dtype=np.int64) for x in (begin, end, 0, 0)))
         groups = up_to if each < 2 else (up_to - 1) // each
         groups = np.where(up_to <= low, -1, np.where(up_to - table.counts >= high, np.int64(2**62), groups))
-        starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+        heavy = (table.counts > each) & (groups >= 0) & (groups < 2**62)
+        alone = heavy | np.append(False, heavy[:-1])
+        starts = np.flatnonzero((np.diff(groups, prepend=groups[0] - 1) != 0) | alone)
         stops = np.append(starts[1:], len(groups)) - 1
         first, last = table.first[starts], table.last[stops]
         before, after = up_to[starts] - table.counts[starts], up_to[stops]

@@ -118,11 +118,6 @@ class TableSource(Protocol):
         ...
 
     @property
-    def shown(self) -> frozenset[str] | None:
-        """The names of the columns that may be shown; None if all may be."""
-        ...
-
-    @property
     def query(self) -> bool:
         """Whether the rows are computed when they are read: one row underneath may then change many of them."""
         ...

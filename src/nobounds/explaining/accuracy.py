@@ -17,7 +17,7 @@ from nobounds.release.words import OF_CLIPPED, UNKNOWN, units_in_words
 
 HEADING = "What error to expect"
 _SCALED, _NONE = 500, 60  # records times epsilon: for the scale of a clip, for any clip
-_ENOUGH, _OF_GROUP = 250, 100  # the same: for a median, and for that of a group
+_ENOUGH, _OF_GROUP = 370, 100  # the same: for a median, and for that of a group
 _ENDS = 1000  # records times epsilon from which a maximum does not run away (tests/promises/test_runaway.py)
 _EXTREMES = ("maximum", "minimum", "bounds")
 _SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare

@@ -29,8 +29,8 @@ from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide
 from nobounds.noise.source import RandomSource
 
-# exp(-NATS) is less than the lightest double weighs beside all others, and more than 2**-60 times that: records
-# beyond that many ranks over the rate are hardly ever looked at, and the draw is exact without them.
+# exp(-NATS) is less than 2**-60 of what the lightest double weighs: records beyond that many ranks over the rate are
+# hardly ever looked at, and the draw is exact all the same.
 NATS = 105
 _ERROR = 2.0**-40  # more than the relative error of a product of doubles
 

@@ -15,6 +15,7 @@ from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian
 from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
 
+NOTHING = 1e-3  # the probability with which noise alone may pass for records
 _MANY = 1 << 16  # steps of which one does not matter
 
 
@@ -100,6 +101,17 @@ class GaussianNoise:
     def draws(self, sensitivity: int, many: int, source: RandomSource) -> list[int]:
         law = self.law(sensitivity)
         return [law.draw(source) for _ in range(many)]
+
+
+def reach(scale: float, gaussian: bool, other: float = 0.0) -> float:
+    """What a noisy number of no records exceeds with probability NOTHING: up to it one counts as 0, everywhere.
+
+    `other` is the scale of a second, independent noise in the number.
+
+    >>> round(reach(1, False), 2), round(reach(1, True), 2), reach(0, False)
+    (6.21, 3.09, 0.0)
+    """
+    return (two_normal if gaussian else two_laplace)(scale, other, 2 * NOTHING)
 
 
 @lru_cache(maxsize=1024)

@@ -37,6 +37,8 @@ def answers(plan: Question | Halving, size: int) -> tuple[bool, ...]:
     """For each quantile of a plan, whether this many records, perhaps a noisy number, can carry it."""
     if not plan.problem.grows or plan.problem.method != "auto":
         return (True,) * len(plan.qs)
+    if size <= plan.size.reach:
+        return (False,) * len(plan.qs)
     least = size - plan.problem.tuning.careful * plan.size.noise
     return tuple(least * _epsilon(plan, size) >= needed_nats(plan.problem, q) for q in plan.qs)
 
@@ -54,9 +56,12 @@ def needed_rows(plan: Question | Halving) -> int:
 def _rows(plan: Question | Halving) -> float:
     nats = max(needed_nats(plan.problem, q) for q in plan.qs)
     tuning: RankTuning = plan.problem.tuning
-    room = (tuning.careful + tuning.room) * plan.size.noise
-    rows = math.ceil(nats / _epsilon(plan) + room)
-    return float(nats / _epsilon(plan, rows) + room)
+
+    def enough(size: int | None) -> float:
+        least = float(nats / _epsilon(plan, size)) + tuning.careful * plan.size.noise
+        return max(least, plan.size.reach) + tuning.room * plan.size.noise
+
+    return enough(math.ceil(enough(None)))
 
 
 def _epsilon(plan: Question | Halving, size: int | None = None) -> Fraction:

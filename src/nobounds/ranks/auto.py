@@ -18,6 +18,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.steps import inward_cuts, octave_ladder, outward_cuts, step_bits, walk_ladder
+from nobounds.noise.additive import reach
 from nobounds.ranks.framing import HALF, FrameRule, prior_choice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Route, rank_sensitivity, walk_cost
@@ -42,6 +43,11 @@ class SizeRule:
     def noise(self) -> int:
         """The scale of the noise of the size."""
         return math.ceil(1 / self.epsilon) if self.epsilon else 0
+
+    @property
+    def reach(self) -> float:
+        """Up to this, noise alone may well be all of the size (see `noise.additive`)."""
+        return reach(float(1 / self.epsilon), gaussian=False) if self.epsilon else 0.0
 
     @property
     def levels(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ class RankTuning:
 
     size_share: Fraction = Fraction(1, 40)  # of epsilon, for the noisy size
     group_count: Fraction = Fraction(1, 10)  # of epsilon, for the noisy count of each group, which is released
-    size_nats: int = 25  # over the rows, if only missing records are sensitive
+    size_nats: int = 80  # over the rows, if only missing records are sensitive: a tenth of them present is seen
     # Nats are records times epsilon; under swap, where a rank costs twice as much, half of that.
     # How seldom a centre and a scale of 40 nats fail, by exact laws: tests/ranks/test_framing.py.
     center_nats: int = 40

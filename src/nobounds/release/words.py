@@ -65,7 +65,7 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
 def read_in_words(parameters: Mapping[str, Any]) -> str:
     """How many values of a column of no declared type are numbers, where a noisy number of them was bought."""
     read = parameters.get("values_read")
-    return "" if read is None else f"About {read:,} of its values are numbers; the others, if any, are left out."
+    return "" if read is None else f"About {read:,} of its values are numbers; how many others are left out is unknown."
 
 
 def rows_needed(parameters: Mapping[str, Any]) -> dict[str, Any]:

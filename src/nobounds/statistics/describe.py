@@ -39,7 +39,7 @@ from nobounds.ladders.facts import Facts, viewed, where_in_words
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
-from nobounds.noise.additive import Additive
+from nobounds.noise.additive import Additive, reach
 from nobounds.programs.program import Program
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
@@ -184,6 +184,8 @@ class DescribePlan:
             name: (whole[name] - less if name in near else count - math.ceil(noise)) for name, count in counts.items()
         }
         public = {name: count for name, count in counts.items() if self.public_count(facts.columns[name])}
+        seen = reach(float(noise), self.spending.zcdp)
+        sizes = {name: size if counts[name] > seen else 0 for name, size in sizes.items()}
         return {name: max(size, 0) for name, size in (sizes | public).items()}
 
     def shares(self, facts: FrameFacts, sizes: Mapping[str, int]) -> dict[str, dict[str, Fraction]]:

@@ -17,6 +17,7 @@ from nobounds.ask import Ask
 from nobounds.exact import round_up, rounded_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
+from nobounds.noise.additive import reach
 from nobounds.ranks.answerable import needed_nats
 from nobounds.ranks.many.halving import levels
 from nobounds.ranks.options import Options
@@ -191,21 +192,24 @@ class Split:
         whole = sum((plan.need(ask, one) or Fraction(0) for ask in plan.asks), Fraction(0))
         times = float(whole / plan.left) ** (0.5 if plan.terms.spending.zcdp else 1)
         noise = max(release.parameters["noise_scale"] for release in self.sizes.values())
-        return math.ceil(rounded_up(times + CAREFUL * noise))
+        return math.ceil(rounded_up(max(times + CAREFUL * noise, reach(noise, plan.terms.spending.zcdp))))
 
 
 def _careful(sizes: Mapping[Name, Release]) -> dict[Name, int]:
     """The numbers of records that statistics go by, for noisy sizes.
 
-    Few records are missing in most columns. So a size that noise may well have moved away from that of the table is
-    taken as it: as the size with the least noise, or where all have the same as the median of them.
+    A size that may be noise alone is 0. Few records are missing in most columns. So another one that noise may well
+    have moved away from that of the table is taken as it: as the size with the least noise, or where all have the same
+    as the median of them.
     """
     scales = {name: float(release.parameters["noise_scale"]) for name, release in sizes.items()}
     counts = {name: int(release.value) for name, release in sizes.items()}
     least = min(scales.values())
     whole = math.floor(middle(counts[name] for name in counts if scales[name] == least))
-    careful = {}
+    careful = dict.fromkeys(counts, 0)
     for name, size in counts.items():
+        if size <= reach(scales[name], sizes[name].parameters["noise"] == "gaussian"):
+            continue
         near = abs(size - whole) <= NEAR * scales[name]
         careful[name] = max(
             (whole - math.ceil(CAREFUL * least)) if near else size - math.ceil(CAREFUL * scales[name]), 0

@@ -10,7 +10,6 @@ from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.ask import Ask
 from nobounds.engines.column import Column
-from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.pairs import Pair
 from nobounds.engines.schemas.known import MAYBE_NUMBERS
 from nobounds.engines.source import Bounding, TableSource
@@ -181,12 +180,10 @@ class OpenedTable:
         return self._viewed(view), own, formula.text
 
     def numeric_columns(self, columns: Iterable[str] | None, without: tuple[str, ...] = ()) -> list[str]:
-        """The numeric columns with these names; by default all that may be shown, except the unit and some others."""
+        """The numeric columns with these names; by default all, except the unit and some others."""
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
-        if columns is None and self.source.shown is not None and not self.source.shown:
-            raise ValueError(HEADER_UNKNOWN)
-        numeric = (name for name in self.source.facts if self.shows(name) and name not in (self.unit, *without))
+        numeric = (name for name in self.source.facts if name not in (self.unit, *without))
         names = list(dict.fromkeys(numeric if columns is None else columns))
         for name in names:
             self.require_numeric(name)
@@ -208,24 +205,17 @@ class OpenedTable:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns that may be shown, and their types; public."""
-        kinds = {name: _type(facts) for name, facts in self.source.facts.items()} | self.source.others
-        if self.source.shown is not None and not self.source.shown:
-            raise ValueError(HEADER_UNKNOWN)
-        return {name: kind for name, kind in kinds.items() if self.shows(name)}
-
-    def shows(self, name: str) -> bool:
-        """Whether the name of a column may be shown."""
-        return self.source.shown is None or name in self.source.shown
+        """The columns and their types; public."""
+        return {name: _type(facts) for name, facts in self.source.facts.items()} | self.source.others
 
     def require(self, name: str) -> None:
         """An error if there is no such column."""
         if not isinstance(name, str):
             raise TypeError(f"a column is called by its name, a text, got {type(name).__name__}")
         if name not in self.source.facts and name not in self.source.others:
-            hidden = self.source.shown == frozenset()
-            known = HEADER_UNKNOWN if hidden else f"the columns are {', '.join(map(repr, self.columns))}"
-            raise ValueError(f"column {name!r} is not in the table; {known}")
+            raise ValueError(
+                f"column {name!r} is not in the table; the columns are {', '.join(map(repr, self.columns))}"
+            )
 
     def require_numeric(self, name: str) -> None:
         """An error if there is no such numeric column."""

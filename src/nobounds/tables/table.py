@@ -67,7 +67,7 @@ class Table(SharedOnly):
     budget: a `Budget` that every statistic is charged to.
     label: the name of the data in the budget's history, by default that of the file; a budget covers the name that it
     was charged for first, and refuses others until `budget.allow(label)`. Data in memory and queries have no name.
-    csv: how the text of CSV files is to be read, a `Csv`.
+    csv: how the text of CSV files is to be read, a `Csv`; it has to state whether the first line is a header.
     schema: the types of columns of files by name, such as "integer", "text", "date" or "money"; or a `Schema`, or the
     path of one. A column of a CSV file without a type is text, and is read as numbers where a statistic of numbers
     names it. Of tables in memory, the types of columns of objects,
@@ -107,6 +107,7 @@ class Table(SharedOnly):
         *,
         rows_of: str = SOURCE,
         folder: str | PathLike[str] | None = None,
+        csv: Csv | None = None,
         unit: str | None = None,
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
@@ -119,6 +120,7 @@ class Table(SharedOnly):
         The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
         the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.
         folder: where the files are that the query may name in quotes; without it there are none.
+        csv: how the text of CSV files is to be read, a `Csv`.
         rows_of: "result" lets the database run any select, with joins, aggregates or functions of its own. Privacy is
         then for one row of the result, or for the rows of a unit in it, whatever a person or a row of the tables
         underneath can change of them; releases say so by `parameters["rows_of"]`. So do those of lazy frames,
@@ -126,7 +128,7 @@ class Table(SharedOnly):
         """
         from nobounds.tables.sql.query import query_stream
 
-        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap", folder=folder)
+        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap", folder=folder, csv=csv)
         return cls(
             stream,
             unit=unit,
@@ -139,10 +141,7 @@ class Table(SharedOnly):
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns and the families of their types; public.
-
-        Of a CSV file only what the user states is public: that it has a header, or the columns in `schema`.
-        """
+        """The columns and the families of their types; public."""
         return self._opened.columns
 
     def where(self, condition: Any) -> "Table":
@@ -347,7 +346,7 @@ class Table(SharedOnly):
 
         table, source = self._opened, self._opened.source
         names = table.numeric_columns(columns)
-        skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
+        skipped = {name: kind for name, kind in source.others.items() if columns is None}
         # A column that is named explicitly is assumed to be numeric.
         typed = source.typed or columns is not None or all(source.facts[name].declared for name in names)
         read, view = source.columns(names, table.bounding(options), several=True), table.view

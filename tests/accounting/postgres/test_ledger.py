@@ -172,7 +172,7 @@ def test_the_server_decides_as_the_library_does(terms, server):
 def test_roles_have_their_shares_and_nothing_else(address, analyst):
     """A role may charge up to its share, and read; tables, limits and shares are out of its reach."""
     role, own = analyst
-    budget = nb.Budget(epsilon=3, path=address)
+    budget = nb.Budget(epsilon=3, path=address, neighbors="add-remove", unit="row")
     with pytest.raises((FileNotFoundError, PermissionError)):
         nb.Budget(path=own)
     with pytest.raises(ValueError, match="no such role"):
@@ -223,6 +223,33 @@ def test_roles_have_their_shares_and_nothing_else(address, analyst):
         connection.execute("create temp table charges (x int); set search_path = pg_temp, public")
         assert nb.Budget(path=address).remaining == 2
     assert len(budget.history) == 2
+
+
+def test_a_share_does_not_decide_what_the_budget_is_for(address, analyst, postgres):
+    """Its neighbours and unit are stated before, and no charge of a role is of 0 or names the first data."""
+    role, own = analyst
+    for stated in ({}, {"neighbors": "swap"}, {"unit": "person"}):
+        unstated = nb.Budget(epsilon=3, path=f"{address}{len(stated)}{'unit' in stated}", **stated)
+        with pytest.raises(ValueError, match="neighbors and unit are stated"):
+            unstated.share(role, epsilon=1)
+    budget = nb.Budget(epsilon=3, path=address, neighbors="swap", unit="person")
+    budget.share(role, epsilon=1)
+    theirs = PostgresLedger(own)
+    nothing = PrivacyLoss(0.0, 0.0, 0.0, "swap", "person")
+    for loss, label, why in ((nothing, None, "a loss of 0"), (LOSS, "a label for ever", "its owner can allow it")):
+        with pytest.raises(ValueError, match=why):
+            theirs.append("x", loss, anything, Remark(label))
+    with psycopg.connect(postgres, autocommit=True) as owner:  # as a budget that has shares since before
+        owner.execute("update nobounds.budgets set unit = null where name = %s", (address.partition("#")[2],))
+        with psycopg.connect(own.partition("#")[0]) as connection, pytest.raises(psycopg.Error) as refusal:
+            row = (address.partition("#")[2], "x", "0.1", "0.1", "0.1", "0", "swap", "mine", None, None, None)
+            connection.execute(f"select nobounds.charge({', '.join(['%s::text'] * len(row))})", row)
+        assert refusal.value.sqlstate == functions.OTHER_UNIT
+        owner.execute("update nobounds.budgets set unit = 'person' where name = %s", (address.partition("#")[2],))
+    assert not budget.history and not budget.labels
+    budget.allow("visits")
+    theirs.append("x", LOSS, anything, Remark("visits"))
+    assert len(budget.history) == 1
 
 
 def test_data_of_another_name_or_unit_are_refused(address):

@@ -193,7 +193,11 @@ def test_a_budget_in_postgresql_is_installed_shared_and_charged(postgres, tmp_pa
         owner.execute(f"create role {name} login")
         try:
             assert "can hold budgets" in shell("budget", "install", url).stdout
-            assert f"#{name}: epsilon 3 to spend" in shell("budget", "create", address, "--epsilon", "3").stdout
+            create, whom = (
+                ("budget", "create", address, "--epsilon", "3"),
+                ("--neighbors", "add-remove", "--unit", "row"),
+            )
+            assert f"#{name}: epsilon 3 to spend" in shell(*create, *whom, "--label", "a.csv").stdout
             assert shell("budget", "share", address, name, "--epsilon", "1").exit_code == 0
             monkeypatch.chdir(tmp_path)
             (tmp_path / "a.csv").write_text("x\n" + "5\n" * 500)

@@ -2,6 +2,7 @@
 
 import shlex
 
+from support.shell import with_header
 from typer.testing import CliRunner
 
 from nobounds.cli.app import app
@@ -9,7 +10,7 @@ from nobounds.cli.app import app
 
 def run(*words):
     """The result of one command."""
-    return CliRunner().invoke(app, words)
+    return CliRunner().invoke(app, with_header(*words))
 
 
 def test_several_columns_by_group_are_a_task_for_agg(tmp_path, monkeypatch):

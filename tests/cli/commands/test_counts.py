@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.shell import with_header
 from typer.testing import CliRunner
 
 from nobounds.cli.app import app
@@ -10,7 +11,7 @@ from nobounds.cli.app import app
 
 def run(*words):
     """The result of one command."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(app, with_header(*words))
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -11,7 +13,7 @@ from typer.testing import CliRunner, Result
 from nobounds.cli.commands.plan import plan as command
 from nobounds.planning.plan import plan
 
-MEDIAN = ["quantile", "--q", "0.5", "--n", "300", "--family", "lognormal"]
+MEDIAN = ["quantile", "--q", "0.5", "--n", "800", "--family", "lognormal"]
 
 
 def run(*words: object) -> Result:
@@ -27,8 +29,8 @@ def test_a_forecast_is_a_table_and_a_sentence():
     result = run(*MEDIAN, "--epsilon", "0.5", "--epsilon", "1")
     assert result.exit_code == 0, result.stderr
     title, _, head, _, *rows, _, words = result.stdout.splitlines()
-    forecast = plan("quantile", q=0.5, n=300, data="lognormal", epsilon=[0.5, 1])
-    assert title == "Errors to expect: quantile (q = 1/2) of 300 records (lognormal)"
+    forecast = plan("quantile", q=0.5, n=800, data="lognormal", epsilon=[0.5, 1])
+    assert title == "Errors to expect: quantile (q = 1/2) of 800 records (lognormal)"
     assert head.split() == ["epsilon", "rank", "error", "value", "error", "median", "95%", "rows", "needed"]
     assert [row.split() for row in rows] == [list(row) for row in zip(*forecast.columns().values(), strict=True)]
     assert words == forecast.sentences()[0] and words.startswith("For epsilon 1 the answer is off by ")
@@ -109,6 +111,10 @@ def test_a_summary_is_planned_from_a_number_of_columns_or_a_schema(tmp_path: Pat
     counted = json.loads(run("describe", "--columns", "2", "--rows", "1000", "--epsilon", "1", "--json").stdout)
     path = tmp_path / "people.csv"
     path.write_text("age,income\n")
+    refused = run("describe", path, "--rows", "1000", "--epsilon", "1")
+    assert refused.exit_code == 2 and "nobounds describe with --header yes and --dry-run" in refused.stderr
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"age": [], "income": []}, schema=pa.schema({"age": "double", "income": "double"})), path)
     assert json.loads(run("describe", path, "--rows", "1000", "--epsilon", "1", "--json").stdout) == counted
     words = run("describe", path, "--rows", "1000", "--epsilon", "1").stdout
     assert "Answered in each column: count, 50%" in words and "nothing was spent" in words
@@ -116,7 +122,7 @@ def test_a_summary_is_planned_from_a_number_of_columns_or_a_schema(tmp_path: Pat
 
 def test_rows_are_counted_for_an_answer_and_for_an_error():
     """A sentence, or JSON with the number."""
-    assert run("rows", "quantile", "--q", "0.5", "--epsilon", "1").stdout.startswith("About 250 rows are needed")
+    assert run("rows", "quantile", "--q", "0.5", "--epsilon", "1").stdout.startswith("About 370 rows are needed")
     options = ["--relative-error", "0.1", "--family", "uniform", "--epsilon", "1", "--json"]
     assert json.loads(run("rows", "count", *options).stdout)["rows_needed"] < 20
 

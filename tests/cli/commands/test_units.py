@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.shell import with_header
 from typer.testing import CliRunner, Result
 
 import nobounds as nb
@@ -12,7 +13,7 @@ from nobounds.cli.app import app
 
 def run(*words: object) -> Result:
     """The result of one command."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(app, with_header(*words))
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from nobounds.cli.options.text import Text
 
 
 def test_nothing_given_states_nothing():
-    """Neither a dialect nor a schema, and no name may be shown."""
-    assert Text().csv is None and Text().stated is None and Text().shown == frozenset()
+    """Neither a dialect nor a schema."""
+    assert Text().csv is None and Text().stated is None
 
 
 def test_marks_have_names():
@@ -19,8 +19,7 @@ def test_marks_have_names():
         Text(header="true").csv  # noqa: B018 - refuses
 
 
-def test_names_are_shown_after_a_header_or_if_they_are_declared():
-    """None stands for all of them."""
-    assert Text(header="yes").shown is None and Text(type=["age=integer"]).shown == {"age"}
+def test_a_type_is_given_once():
+    """Which of two would be meant is not known."""
     with pytest.raises(ValueError, match="--type must be given once for each column"):
         Text(type=["age=integer", "age=text"]).stated  # noqa: B018 - refuses

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.chance import fewest, seed_of
 
 from nobounds.clipping.octaves import excess as module
 from nobounds.clipping.octaves.excess import BELOW, RELATIVE, CountNoise, excess, fitted
@@ -23,15 +24,16 @@ def noisy_octaves(values, clip, rng):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.sampled
 def test_the_upper_end_holds(family):
-    """The 95% point of the law is above the excess in about 95% of data sets."""
-    rng, held = np.random.default_rng(1), []
-    for _ in range(40):
+    """The 95% point of the law is above the excess in nine of ten data sets at least."""
+    rng, held = np.random.default_rng(seed_of(1)), []
+    for _ in range(200):
         values = np.sort(FAMILIES[family](rng, 2000))
         clip = float(values[-12])
         points = excess(noisy_octaves(values, clip, rng), NOISE)
         held.append(np.maximum(values - clip, 0).sum() / clip <= np.quantile(points, 0.95))
-    assert np.mean(held) >= 0.85
+    assert sum(held) >= fewest(200, 0.9)
 
 
 def test_a_far_cluster_is_not_seen():

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.csv_files import HEADER
 from support.csv_reference import reference_rows
 
 import nobounds as nb
@@ -60,9 +61,6 @@ def test_a_record_that_is_not_well_formed_costs_itself_and_no_other():
         b'"a"x,1',
         b"a",
         b"a,b,c",
-        b"\xff,1",
-        b"a,\xc3",
-        b'"a\xff",1',
         b"",
         b'a,"b" c',
         b'"a""b"c,1',
@@ -70,12 +68,23 @@ def test_a_record_that_is_not_well_formed_costs_itself_and_no_other():
     ]
     for quote in (b'"', None):
         form = Form(b",", quote, None, True, 2)
-        for record in bad if quote else [b"a", b"a,b,c", b"\xff,1", b""]:
+        for record in bad if quote else [b"a", b"a,b,c", b""]:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(records, "LONGEST", 64)
                 for size in (1, 5, 10_000):
                     found = read(b"1,2\n" * 30 + record + b"\n" + b"3,4\n" * 30, form, size)
                     assert found == [[b"1", b"2"]] * 30 + [[None, None]] + [[b"3", b"4"]] * 30, record
+
+
+@pytest.mark.parametrize("record", [b"\xff,1", b'"\xff",1\r', b'"a\xff\n\xc3",1', b"\xc3\r\xa9,1", b"\xff\r\xff, 1"])
+def test_a_field_that_is_no_text_costs_itself_and_no_other(record):
+    """Be it quoted or not, of one line or of several, the other field of its record stays."""
+    form = Form(b",", b'"', None, True, 2)
+    for size in (1, 5, 10_000):
+        assert read(b"1,2\n" * 30 + record + b"\n3,4\n", form, size) == [[b"1", b"2"]] * 30 + [
+            [None, b"1"],
+            [b"3", b"4"],
+        ]
 
 
 NUMBERS = [
@@ -159,7 +168,8 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 def column(path: Path, name: str = "x", csv: nb.Csv | None = None, schema: dict[str, str] | None = None) -> list[float]:
     """The numbers of a column, None for those that are missing."""
-    files = CsvFiles.of([path], csv, schema)
+    stated = nb.Csv(**{"header": True} | (csv or nb.Csv()).stated)
+    files = CsvFiles.of([path], stated, schema)
     floats = np.concatenate([batch.column(0).to_numpy() for batch in files.batches([], [name])] or [np.zeros(0)])
     return [None if np.isnan(number) else number for number in floats]
 
@@ -205,22 +215,25 @@ def test_a_file_without_a_header_has_the_columns_of_its_schema(tmp_path):
         nb.Table(path, csv=csv)
 
 
-def test_bytes_outside_the_encoding_make_their_record_missing(tmp_path):
-    """Whatever the encoding, such a record is one missing row."""
+def test_bytes_outside_the_encoding_make_their_field_missing(tmp_path):
+    """Whatever the encoding, the other fields of the record are read."""
     for encoding, wrong in [("utf-8", b"\xe9"), ("ascii", b"\xe9"), ("cp1252", b"\x81"), ("shift_jis", b"\x81\xff")]:
         path = tmp_path / "a.csv"
         path.write_bytes(b"n,x\na,1\n" + wrong + b",2\nb,3\n")
+        assert column(path, csv=nb.Csv(encoding=encoding)) == [1.0, 2.0, 3.0]
+        assert column(path, "n", nb.Csv(encoding=encoding), {"n": "integer"}) == [None, None, None]
+        path.write_bytes(b"n,x\na,1\nb,2" + wrong + b"\nb,3\n")
         assert column(path, csv=nb.Csv(encoding=encoding)) == [1.0, None, 3.0]
     path.write_bytes(b"x,n\n5,A\xa4\xd4\n1,b\n")
-    assert column(path, csv=nb.Csv(encoding="euc_kr")) == [None, 1.0]
+    assert column(path, csv=nb.Csv(encoding="euc_kr")) == [5.0, 1.0]
     path.write_bytes("n,x\na,1\n".encode("utf-16-le") + b"\x00\xd8" + ",2\nb,3\n".encode("utf-16-le"))
-    assert column(path, csv=nb.Csv(encoding="utf-16-le")) == [1.0, None, 3.0]
+    assert column(path, csv=nb.Csv(encoding="utf-16-le")) == [1.0, 2.0, 3.0]
 
 
 def test_a_mark_of_another_encoding_is_refused(tmp_path):
     """A file in UTF-16 is not read as UTF-8; the error says how to state its encoding."""
     with pytest.raises(ValueError, match=r"^a\.csv is not in UTF-8: state its encoding.*--encoding utf-16$"):
-        nb.Table(write(tmp_path / "a.csv", "x\n1\n", "utf-16"))
+        nb.Table(write(tmp_path / "a.csv", "x\n1\n", "utf-16"), csv=HEADER)
 
 
 CLASHES = [
@@ -270,7 +283,11 @@ def test_a_header_that_ends_in_a_carriage_return_alone_says_how_lines_end(tmp_pa
 def test_a_delimiter_that_is_not_stated_clashes_too(name, options, tmp_path):
     """Marks that the suffix or the header line settles are compared with those that are stated."""
     with pytest.raises(ValueError, match="must differ"):
-        nb.Table(write(tmp_path / name, "x,y\n1,2\n"), csv=nb.Csv(**options), schema={"x": "number", "y": "number"})
+        nb.Table(
+            write(tmp_path / name, "x,y\n1,2\n"),
+            csv=nb.Csv(**{"header": True} | options),
+            schema={"x": "number", "y": "number"},
+        )
 
 
 @pytest.mark.medium
@@ -296,36 +313,30 @@ def test_types_are_declared_and_never_guessed(tmp_path):
     with pytest.raises(ValueError, match=r"must be one of number, integer, text, .*, got 'int' for column 'x'"):
         nb.Table(path, schema={"x": "int"})
     with pytest.raises(ValueError, match=r"column 'y' of the schema is not in the header"):
-        nb.Table(path, schema={"y": "number"})
+        nb.Table(path, csv=HEADER, schema={"y": "number"})
     with pytest.raises(TypeError, match=r"csv must be a nobounds\.Csv, got dict"):
         nb.Table(path, csv={"header": True})
     with pytest.raises(TypeError, match=r"column 'x' has a type of its own, so a schema cannot state one"):
         nb.Table({"x": range(3)}, schema={"x": "integer"})
 
 
-def test_names_are_shown_once_a_header_is_stated(tmp_path):
-    """A file may have no header, so that its first line is a record: names are not shown before they are stated."""
+@pytest.mark.parametrize("schema", [None, {"Ann": "number"}, {"x": "number"}])
+def test_a_file_is_refused_until_its_header_is_stated(schema, tmp_path):
+    """Else the names that are declared or asked for would tell of a first line that is a record."""
     path = write(tmp_path / "a.csv", "86421,Ann\n1,2\n")
-    table = nb.Table(path)
-    for ask in (lambda: table.columns, lambda: table.mean("x", epsilon=1), lambda: table.describe(epsilon=1)):
-        with pytest.raises(ValueError, match=r"csv=nb\.Csv\(header=True\)") as refusal:
-            ask()
-        assert "86421" not in str(refusal.value) and "Ann" not in repr(table)
-    stated = nb.Table(path, csv=nb.Csv(header=True))
+    with pytest.raises(ValueError, match=r"csv=nb\.Csv\(header=True\) if it holds the names") as refusal:
+        nb.Table(path, schema=schema)
+    assert "86421" not in str(refusal.value) and "Ann" not in str(refusal.value)
+    stated = nb.Table(path, csv=HEADER)
     assert list(stated.columns) == ["86421", "Ann"]
     with pytest.raises(ValueError, match=r"the columns are '86421', 'Ann'$"):
         stated.mean("x", epsilon=1)
-    declared = nb.Table(path, schema={"Ann": "number"})
-    assert declared.columns == {"Ann": "number"}
-    assert list(declared.describe(epsilon=1).columns) == ["Ann"]
-    with pytest.raises(ValueError, match=r"the columns are 'Ann'$"):
-        declared.mean("x", epsilon=1)
 
 
 def test_whole_numbers_have_the_answers_of_parquet(tmp_path):
     """A column that is declared to hold integers has the same answers as the same column of a Parquet file."""
     values = [(7 * k) % 60 for k in range(3000)]
-    csv = nb.Table(write(tmp_path / "a.csv", "x\n" + "\n".join(map(str, values))), schema={"x": "integer"})
+    csv = nb.Table(write(tmp_path / "a.csv", "x\n" + "\n".join(map(str, values))), csv=HEADER, schema={"x": "integer"})
     pq = pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"x": values}), tmp_path / "a.parquet")
     parquet = nb.Table(tmp_path / "a.parquet")
@@ -374,8 +385,8 @@ def test_without_room_for_a_copy_the_file_is_read_again(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.tempfile, "TemporaryFile", Full)
-    table = nb.Table(path)
-    files = CsvFiles.of([path], None, None)
+    table = nb.Table(path, csv=HEADER)
+    files = CsvFiles.of([path], HEADER, None)
     assert files.rows() == files.rows() == 500 and not files._has_room
     monkeypatch.undo()
     assert table.quantile("x", 0.5, epsilon=10).value == 3
@@ -385,4 +396,4 @@ def test_in_a_file_of_one_column_an_empty_line_is_a_record(tmp_path):
     """It is a missing value, so that the public number of rows is the number of lines."""
     path = write(tmp_path / "a.csv", "x\n1\n\n3\n\n")
     assert column(path) == [1.0, None, 3.0, None]
-    assert CsvFiles.of([path], None, None).rows() == 4
+    assert CsvFiles.of([path], HEADER, None).rows() == 4

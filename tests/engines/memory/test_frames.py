@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.csv_files import HEADER
 from support.hostile import CHARACTERS
 
 from nobounds.engines.column import Column
@@ -96,7 +97,7 @@ STRUCTURED = np.ma.array(
 
 def read_frame(path):
     """The Frame of all columns of a file, as `nobounds.Table` reads it."""
-    source = Local(from_paths([path]))
+    source = Local(from_paths([path], None if path.suffix == ".parquet" else HEADER))
     return Frame(source.columns(list(source.facts), None), source.others, source.typed)
 
 
@@ -266,7 +267,7 @@ def test_a_frame_of_a_file_has_the_columns_that_are_read_one_by_one(tmp_path):
         found = read_frame(path)
         assert len(found.columns) == (2 if path == csv else 5)
         for name, each in found.columns.items():
-            alone = read_column(path, name)
+            alone = read_column(path, name, HEADER if path == csv else None)
             assert facts(each) == facts(alone)
             assert each.rows() == alone.rows()
             assert np.array_equal(records(each), records(alone), equal_nan=True)
@@ -329,7 +330,7 @@ def test_names_that_become_one_text_are_refused():
 
 
 def test_a_file_with_columns_of_one_name_is_refused(tmp_path):
-    """The names are not told: the header of a CSV file may be a record."""
+    """The names are not told."""
     for path in (
         write(tmp_path / "x.csv", "86421,5,86421\n1,2,3\n"),
         write_parquet(tmp_path / "x.parquet", pa.table([[1], [2]], ["86421", "86421"])),

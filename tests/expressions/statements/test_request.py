@@ -13,7 +13,6 @@ from nobounds.expressions.tree import Column, IsNull, Not
 TABLES = {
     "taxis": Base("taxis", ("fare", "tip", "borough", "rider", "zone")),
     "zones": Base("zones", ("id", "side", "fare")),
-    "hidden": Base("hidden", ("secret",), shown=False),
     "v": Definition("select fare + tip as total, borough as b from taxis where tip > 1", "postgres"),
     "loop": Definition("select * from loop", "postgres"),
 }
@@ -132,15 +131,6 @@ def test_names_without_quotes_may_differ_by_case():
     assert asked(f"{size} size") == asked(f"{size} Size") == asked(f"{size} 1")
     with pytest.raises(ValueError, match="column 'size' is not in the table"):
         asked(f'{size} "size"')
-
-
-def test_columns_that_may_not_be_shown_are_not():
-    """A header line may be a record."""
-    with pytest.raises(
-        ValueError,
-        match=r"^column 'x' is not in the table; .* its names are hidden: use csv=",
-    ):
-        asked("select private_mean(x) from hidden")
 
 
 def test_views_that_name_each_other_end():

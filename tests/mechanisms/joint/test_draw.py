@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
+from support.chance import seed_of
 from support.joint import CASES, enumerated, stretches
 
 import nobounds.mechanisms.joint.draw
@@ -85,18 +86,19 @@ def test_doubles_and_balls_decide_alike():
 
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 40), Fraction(1), Fraction(10**12, 4)])
 @pytest.mark.parametrize("n", [0, 1, 50, 5000])
+@pytest.mark.sampled
 def test_any_rate_and_any_number_of_records_is_drawn(rate, n):
     """In increasing order, and right where there is hardly any noise."""
     ladder = Ladder.float_bits(20, -1022)
-    records = np.random.default_rng(n).normal(100, 1, n)
+    records = np.random.default_rng(seed_of(n)).normal(100, 1, n)
     qs = tuple(Fraction(k, 10) for k in range(1, 10))
     made = Stretches.of(Histogram.of([records], ladder), 1024, qs, rate, prior_of(ladder))
-    places = drawn_places(made, random.Random(n).getrandbits)
+    places = drawn_places(made, random.Random(seed_of(n)).getrandbits)
     assert list(places) == sorted(places)
     if n == 5000 and rate >= 1:
         values = ladder.map.floats(np.array(places) // 1024)
         assert values == pytest.approx(np.quantile(records, [float(q) for q in qs]), abs=0.05)
-    assert drawn_places(made, random.Random(n).getrandbits) == places
+    assert drawn_places(made, random.Random(seed_of(n)).getrandbits) == places
 
 
 def test_stretches_around_the_targets_lead_to_the_answers_of_all_of_them():

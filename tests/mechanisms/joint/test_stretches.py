@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
@@ -23,9 +24,10 @@ def points(counts, places):
 
 
 @pytest.mark.parametrize("places", [2, 4, 16])
+@pytest.mark.sampled
 def test_a_record_more_adds_one_point(places):
     """Whatever the number of records on its rung, and on the others."""
-    rng = np.random.default_rng(places)
+    rng = np.random.default_rng(seed_of(places))
     for _ in range(60):
         counts = rng.integers(0, 3 * places, 6) * rng.integers(0, 2, 6)
         more = counts.copy()

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 import nobounds as nb
 from nobounds.ranks.intervals.ends import Spread, binomial_reach, calibrated
@@ -136,13 +137,16 @@ def test_the_distance_of_a_plain_sample():
 
 
 @pytest.mark.parametrize("step", [2.0**-23, 10.0])
+@pytest.mark.sampled
 def test_the_answer_lies_in_its_interval(step):
     """Also where a rung holds no float, because it is narrower than their steps, or begins at a round number."""
     for seed in range(50, 150):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_of(seed))
         data = 1e9 + step * rng.integers(0, 2, 300) if step < 1 else rng.normal(1e6, step, 150)
         neighbors = "add-remove" if step < 1 else "swap"
-        release = nb.median(data, epsilon=2, interval=0.95, of="sample", neighbors=neighbors, rng=random.Random(seed))
+        release = nb.median(
+            data, epsilon=2, interval=0.95, of="sample", neighbors=neighbors, rng=random.Random(seed_of(seed))
+        )
         if release.value is None:
             continue
         low, high = release.interval

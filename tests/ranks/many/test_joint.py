@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 from support.joint import LADDER, Small, enumerated, stretches
 
 import nobounds as nb
@@ -115,27 +116,29 @@ def test_one_choice_is_taken_where_it_is_better():
     "options", [{}, {"resolution": 1}, {"lower": 0, "upper": 200}, {"resolution": "0.5", "upper": 120}]
 )
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_quantiles_of_many_records_are_close(neighbors, options):
     """Whatever is stated, and in increasing order."""
-    data = np.random.default_rng(2).normal(100, 5, 20_000)
+    data = np.random.default_rng(seed_of(2)).normal(100, 5, 20_000)
     qs = [k / 10 for k in range(1, 10)]
-    values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1), **options).value
+    values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(1)), **options).value
     assert list(values) == sorted(values)
     step = float(options.get("resolution", 0))
     assert values == pytest.approx(np.quantile(data, qs), abs=0.1 + step)
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.sampled
 def test_quantiles_of_many_records_are_as_close_at_any_location(neighbors):
     """Also where floats of a fixed precision could not tell the records apart; equal records are their value."""
-    noise, qs = np.random.default_rng(1).normal(0, 1, 24_000), [k / 10 for k in range(1, 10)]
+    noise, qs = np.random.default_rng(seed_of(1)).normal(0, 1, 24_000), [k / 10 for k in range(1, 10)]
     for offset in (0.0, 17.3, -1234.5, 1.2345e6, -1.2345e11):
         data = offset + noise
-        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
+        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(1))).value
         assert np.abs(values - np.quantile(data, qs)).max() < 0.03
     for same in (np.pi, 1.2345678e11):
         data = np.full(24_000, same)
-        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
+        values = nb.quantiles(data, qs, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(1))).value
         assert values == pytest.approx([same] * 9, rel=1e-6)
 
 

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 import nobounds as nb
 from nobounds.ranks.many.look import Look
@@ -20,6 +21,7 @@ DATA = {
 @pytest.mark.medium
 @pytest.mark.parametrize("spent", [{"epsilon": 2}, {"rho": 0.3}, {"epsilon": 2, "neighbors": "swap"}], ids=str)
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.sampled
 def test_answers_are_those_of_all_records(name, spent):
     """Quantiles by halving from records around the ranks; almost none needs more than those."""
     many = [k / 64 for k in range(8, 56)] if "neighbors" in spent else [0.25, 0.5, 0.75]
@@ -30,7 +32,7 @@ def test_answers_are_those_of_all_records(name, spent):
             patch.setattr(Look.full, "func", lambda look, full=full, w=windows: fulls.append(w) or full(look))
             if not windows:
                 patch.setattr(Look, "around", lambda *_: None)
-            released = (nb.quantiles(DATA[name], many, rng=random.Random(seed), **spent) for seed in range(2))
+            released = (nb.quantiles(DATA[name], many, rng=random.Random(seed_of(seed)), **spent) for seed in range(2))
             answers.append([release.value for release in released])
     assert answers[0] == answers[1]
     assert fulls.count(False) == 2 and (name != "smooth" or len(many) > 3 or True not in fulls)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.chance import seed_of
 
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.frame import Frame
@@ -176,12 +177,13 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rat
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
     """Chi-square over all places, where most records share rungs: 5,000 draws."""
     histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
     runs, off = (runs_in(histogram, Slice(1, 38, 4), aim, rate, Lowered(2, F(1, 4))) for rate in (F(1), F(13, 10)))
     assert (runs.growth > 0).sum() >= 4
-    source = random_source(np.random.default_rng(3))
+    source = random_source(np.random.default_rng(seed_of(3)))
     counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(5_000)], minlength=37)
     law, other = (np.exp(weighted_law(each).log_pmf()) for each in (runs, off))
     assert stats.chisquare(counts, law / law.sum() * 5_000).pvalue > 1e-9
@@ -189,17 +191,18 @@ def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_doubles_and_balls_choose_alike_where_ties_are_spread():
     """From the same uniform number, ball arithmetic chooses the run that double precision chose."""
     from flint import ctx
 
-    data = np.floor(np.random.default_rng(1).lognormal(1, 1, 300))
+    data = np.floor(np.random.default_rng(seed_of(1)).lognormal(1, 1, 300))
     histogram = Histogram.of([data], placed(Ladder.grid(1), PLAIN))
     piece = Slice.whole(histogram.ladder)
     runs = runs_in(histogram, piece, SliceAim(F(1, 2), F(1, 9), False), F(1, 3), Lowered(3, F(3, 2)))
     decided = 0
     for seed in range(50):
-        u = Uniform(random_source(random.Random(seed)))
+        u = Uniform(random_source(random.Random(seed_of(seed))))
         run = exponential_mechanism._in_doubles(runs, u)
         if run is not None:
             decided += 1

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 from scipy import special, stats
+from support.chance import seed_of
 
 from nobounds.auditing.audit import audit
 from nobounds.research.baselines import emq_law, joint_law, joint_quantiles
@@ -46,9 +47,10 @@ def test_the_law_is_that_of_all_sequences(qs, epsilon, neighbors):
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_the_sampler_matches_the_law_and_rejects_one_30_percent_off():
     """Chi-square over the likely sequences of intervals, 20,000 draws."""
-    law, rng = joint_law(DATA, QS, epsilon=2, **BOUNDS), np.random.default_rng(5)
+    law, rng = joint_law(DATA, QS, epsilon=2, **BOUNDS), np.random.default_rng(seed_of(5))
     draws = np.array([law.draw(rng) for _ in range(20_000)])
     assert (np.diff(draws, axis=1) >= 0).all()
     places = Counter(map(tuple, np.searchsorted(np.sort(DATA), draws, side="right").tolist()))
@@ -61,9 +63,10 @@ def test_the_sampler_matches_the_law_and_rejects_one_30_percent_off():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_points_in_one_interval_are_uniform():
     """Three quantiles of no records are three ordered uniform points: the middle one is Beta(2, 2)."""
-    law, rng = joint_law([], QS, epsilon=1, **BOUNDS), np.random.default_rng(6)
+    law, rng = joint_law([], QS, epsilon=1, **BOUNDS), np.random.default_rng(seed_of(6))
     middles = [law.draw(rng)[1] / 10 for _ in range(5000)]
     assert stats.kstest(middles, stats.beta(2, 2).cdf).pvalue > 1e-9
 

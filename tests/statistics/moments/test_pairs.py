@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.chance import fewest, seed_of
 
 import nobounds as nb
 from nobounds.counting.scan import joined
@@ -64,11 +65,12 @@ def test_a_row_with_a_missing_record_is_missing_in_both_columns(statistic):
 
 @pytest.mark.medium
 @each
+@pytest.mark.sampled
 def test_the_interval_holds(statistic):
     """For data without a tail, where clipping changes nothing: in 95% of runs."""
     inside = []
     for seed in range(40):
-        x, w, more = np.random.default_rng(seed).random((3, 3000))
+        x, w, more = np.random.default_rng(seed_of(seed)).random((3, 3000))
         columns = (x, x + more) if statistic in ("covariance", "correlation") else (x, w)
         low, high = getattr(nb, statistic)(*columns, epsilon=2, rng=seeded(seed), marks=False).interval
         inside.append(low <= truth_of(statistic, *columns) <= high)
@@ -222,13 +224,15 @@ def test_true_bounds_help_and_loose_ones_do_not_harm():
 
 
 @pytest.mark.medium
+@pytest.mark.sampled
 def test_a_ratio_far_from_zero_is_as_accurate_as_its_means():
     """At 1000 with a standard deviation of 3, errors are far below those of sums that are clipped around 0."""
     other = RNG.normal(1000, 3, N)
-    runs = [nb.ratio(X, other, epsilon=1, rng=seeded(k)) for k in range(20)]
+    runs = [nb.ratio(X, other, epsilon=1, rng=seeded(seed_of(k))) for k in range(40)]
     errors = [abs(release.value - X.sum() / other.sum()) for release in runs]
     assert np.median(errors) < 5e-5  # a sum clipped around 0 has noise of 1000 / 3000 epsilon, a few 1e-4 of it
-    assert all(release.interval[0] <= X.sum() / other.sum() <= release.interval[1] for release in runs)
+    held = [release.interval[0] <= X.sum() / other.sum() <= release.interval[1] for release in runs]
+    assert sum(held) >= fewest(40, 0.95)
 
 
 def test_an_interval_of_clipped_records_says_so():

@@ -43,6 +43,7 @@ TIES = np.array([1.0, 1, 1, 1, 1, 2, 2, 2, 5])
 ZEROS = np.array([0.0] * 9 + [4.0, -0.0])
 HUGE = np.array([1e300, -1e300, INF, 5e-324, 2.0, 7.0, -3.0, 1.7e308])
 MISSING = np.array([1.0, 2.0, 3.0, NAN, 8.0])
+INFINITE = np.concatenate([np.full(60, -INF), np.random.default_rng(1).normal(0, 10, 300), np.full(60, INF)])
 MOSTLY_ZEROS = np.append(np.zeros(270), HUNDREDS[::10])
 
 ADDED = [

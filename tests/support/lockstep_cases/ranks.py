@@ -4,7 +4,7 @@ import nobounds as nb
 from nobounds.auditing.claims.releases import of_column
 from nobounds.auditing.lockstep import Setting as Case
 from support.lockstep_cases.columns import STATED, at_a_level, chosen, columns, hundreds
-from support.lockstep_cases.data import ALL, FEW, SOME, SWAP, without
+from support.lockstep_cases.data import ALL, FEW, INF, INFINITE, SOME, SWAP, changed, named, without
 
 CASES = {
     "quantile, auto": [
@@ -99,6 +99,15 @@ CASES = {
         ),
         *columns(nb.bounds, [({"epsilon": 1, "interval": 0.95}, FEW), ({"rho": 0.5, "interval": 0.9, **SWAP}, FEW)]),
         hundreds(nb.minimum, epsilon=1, interval=0.95),
+        *(
+            Case(
+                f"infinite records, {named(options)}",
+                of_column(nb.bounds, interval=0.9, **options),
+                [changed(INFINITE, 7, -INF) if "neighbors" in options else without(INFINITE, 0)],
+                divergences=False,
+            )
+            for options in ({"epsilon": 9}, {"epsilon": 9, **SWAP})
+        ),
     ],
     "quantile, percentiles": columns(
         nb.quantile,

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.chance import seed_of
 
 import nobounds as nb
 from nobounds.tables.by_group.answers import fitting
@@ -25,13 +26,14 @@ def test_numbers_that_do_not_fit_are_whole():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("q", [0.5, 0.9, 1])
+@pytest.mark.sampled
 def test_intervals_of_groups_hold_and_have_the_answer_inside(q):
     """Of 60 groups at 95% at least 50, which has a probability below 1e-5 otherwise; heaps that no float hits, too."""
-    rng, many, rows = np.random.default_rng(1), 60, 700
+    rng, many, rows = np.random.default_rng(seed_of(1)), 60, 700
     x = np.where(rng.random((many, rows)) < 0.5, 1 / 3, rng.lognormal(1, 1, (many, rows)))
     table = nb.Table(pa.table({"k": np.repeat(np.arange(many), rows), "x": x.ravel()}))
     groups = table.group_by("k", keys=[*range(many), 999])
-    release = groups.quantile("x", q, epsilon=1, interval=0.95, of="sample", rng=random.Random(1))
+    release = groups.quantile("x", q, epsilon=1, interval=0.95, of="sample", rng=random.Random(seed_of(1)))
     low, high = release.intervals[:many].T
     truth = np.sort(x, axis=1)[:, int(np.ceil(q * rows)) - 1]
     assert np.sum((low <= truth) & (truth <= high)) >= 50

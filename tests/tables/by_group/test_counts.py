@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from support.chance import fewest, seed_of
 
 import nobounds as nb
 from nobounds.groups.key_counts import KeyCounts
@@ -27,18 +28,19 @@ def test_the_most_frequent_values_of_each_group_come_first():
     assert "in each group by region" in str(nb.explain(private)).replace("\n  ", " ")
 
 
+@pytest.mark.sampled
 def test_the_intervals_of_a_group_hold_together():
     """The parameters say for how many values; a group of fifty empty values misses in at most 5% of runs."""
     keys = [f"v{i}" for i in range(50)]
     groups = nb.Table({"g": ["a"], "v": ["v0"]}).group_by("g", keys=["a", "b"])
     missed = 0
     for seed in range(200):
-        release = groups.top_k("v", 3, keys=keys, epsilon=0.5, rng=random.Random(seed))
+        release = groups.top_k("v", 3, keys=keys, epsilon=0.5, rng=random.Random(seed_of(seed)))
         assert release.parameters["interval"]["together"] == 50
         of_b = [low for (g, _), (low, _) in zip(release.groups, release.bars, strict=True) if g == "b"]
         missed += max(of_b) > 0
     assert missed <= 20  # 10 expected at the most
-    alone = nb.Table({"v": ["v0"]}).top_k("v", 3, keys=keys, epsilon=0.5, rng=random.Random(1))
+    alone = nb.Table({"v": ["v0"]}).top_k("v", 3, keys=keys, epsilon=0.5, rng=random.Random(seed_of(1)))
     assert release.parameters["half_interval"] == alone.parameters["half_interval"]
 
 
@@ -61,12 +63,14 @@ def test_counts_of_rows_by_group_choose_their_keys():
     assert counts.intervals.tolist() == values.intervals.tolist()
 
 
+@pytest.mark.sampled
 def test_a_count_near_the_limit_may_be_one():
     """A key with few rows is shown for its noise alone: then the interval reaches down to 1."""
     table = nb.Table({"g": ["few"] * 14 + ["many"] * 500})
-    ends = []
-    for seed in range(40):
-        release = table.value_counts("g", delta=1e-6, epsilon=1, rng=random.Random(seed))
+    noise, ends = random.Random(seed_of(1)), []
+    for _ in range(60):
+        release = table.value_counts("g", delta=1e-6, epsilon=1, rng=noise)
         ends += [bar for key, bar in zip(release.groups, release.bars, strict=True) if key == "few"]
         assert release["many"] > 480 and release.bars[-1][0] > 480
-    assert len(ends) > 5 and all(low == 1 and high >= 14 for low, high in ends)
+    assert len(ends) > 5 and sum(low <= 14 <= high for low, high in ends) >= fewest(len(ends), 0.9)
+    assert min(low for low, _ in ends) == 1

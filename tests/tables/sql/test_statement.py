@@ -233,3 +233,18 @@ def test_rows_of_a_query_are_a_table():
     )
     stream = query_stream(connection, "select fare from taxis where tip > 2", "source", masked=True)
     assert stream.rows() == N and Shelf(connection).open is not None
+
+
+def test_csv_files_of_a_folder_are_read_as_stated(tmp_path):
+    """By a statement and by a query of rows, and with the tables of a dict; the dialect is for CSV files alone."""
+    pl.DataFrame(DATA).write_csv(tmp_path / "taxis.csv", separator=";")
+    pl.DataFrame(DATA).write_parquet(tmp_path / "taxis.parquet")
+    where = {"folder": tmp_path, "csv": nb.Csv(header=True, delimiter=";")}
+    for data in ({}, {"other": tmp_path / "taxis.csv"}, duckdb.connect()):
+        for name in ("taxis.csv", "taxis.parquet"):
+            answers = nb.sql(f"select private_count(tip) from '{name}'", data, epsilon=1e6, **where)
+            assert round(answers["count(tip)"].value) == N
+            table = nb.Table.sql(data, f"select tip, borough as town from '{name}'", **where)
+            assert list(table.columns) == ["tip", "town"] and round(table.count(epsilon=1e6).value) == N
+    with pytest.raises(ValueError, match="the database reads what it holds"):
+        nb.Table.sql(duckdb.connect(), "select 1 as x", rows_of="result", csv=nb.Csv(header=True))

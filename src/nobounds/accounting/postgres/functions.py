@@ -76,14 +76,23 @@ begin
         or coalesce(terms.unit, first.unit, charge.unit) <> charge.unit then
         raise exception 'the budget is for other neighbours or another unit' using errcode = 'NB003';
     end if;
-    if label is not null and exists (
+    if session_user <> terms.owner then  -- a role does not decide what the budget is for
+        if terms.neighbors is null or terms.unit is null then
+            raise exception 'shares are for a budget whose neighbors and unit are stated: its owner makes one'
+                using errcode = 'NB003';
+        end if;
+        if numbers[2] = 0 or numbers[1] = 0 and numbers[4] = 0 then
+            raise exception 'a loss of 0 is not charged to a share' using errcode = 'NB006';
+        end if;
+    end if;
+    if label is not null and (session_user <> terms.owner or exists (
             select from nobounds.labels l where l.budget = terms.name
             union all select from nobounds.charges c where c.budget = terms.name and c.label is not null
-        ) and not exists (
+        )) and not exists (
             select from nobounds.labels l where l.budget = terms.name and l.label = charge.label
             union all select from nobounds.charges c where c.budget = terms.name and c.label = charge.label
         ) then
-        raise exception 'the budget does not cover these data' using errcode = 'NB004';
+        raise exception 'the budget does not cover data of this name: its owner can allow it' using errcode = 'NB004';
     end if;
     select coalesce(sum(c.epsilon::numeric), 0) + numbers[1] as epsilon,
         coalesce(sum(c.delta::numeric), 0) + numbers[4] as delta, coalesce(sum(c.rho::numeric), 0) + numbers[2] as rho

@@ -38,9 +38,9 @@ def agg(
 ) -> None:
     """Several private statistics of several columns. One epsilon is charged once and split among them.
 
-    Example: nobounds agg people.csv --ask 'mean(income)' --ask 'count()' --epsilon 1
+    Example: nobounds agg data.arrow --ask 'mean(age)' --ask 'count()' --epsilon 1
 
-    Example: nobounds agg people.csv --ask 'count()' --by age --delta 1e-6 --epsilon 1
+    Example: nobounds agg data.arrow --ask 'count()' --by age --delta 1e-6 --epsilon 1
     """
     groups.check(common)
     asks, by = [Ask.parse(text) for text in ask], groups.by or []

@@ -40,7 +40,7 @@ def quantile(
 ) -> None:
     """Private quantiles. Several --q share one epsilon; --beta, --noise, --method and --interval need a single --q.
 
-    Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
+    Example: nobounds quantile people.parquet --column income --q 0.5 --q 0.9 --epsilon 1
     """
     own = search.keywords(groups, walk)
     if len(q) == 1:
@@ -63,7 +63,7 @@ def median(
 ) -> None:
     """The private median, with an interval if you give --interval.
 
-    Example: nobounds median people.csv --column income --epsilon 1 --interval 0.95
+    Example: nobounds median people.parquet --column income --epsilon 1 --interval 0.95
     """
     _answer(common, groups, "median", column, **facts.known, **search.keywords(groups, walk))
 
@@ -94,7 +94,7 @@ def _with_clip(name: str, summary: str) -> Callable[..., None]:
 def _named(name: str, summary: str, command: Callable[..., None], example: str) -> Callable[..., None]:
     """A command with its help, of which `example` names the columns."""
     shell = name.replace("_", "-")
-    command.__doc__ = f"{summary}\n\nExample: nobounds {shell} people.csv {example} --epsilon 1"
+    command.__doc__ = f"{summary}\n\nExample: nobounds {shell} data.arrow {example} --epsilon 1"
     return flat(command)
 
 
@@ -114,7 +114,7 @@ def iqr(
 ) -> None:
     """The private interquartile range, with an interval if you give --interval.
 
-    Example: nobounds iqr people.csv --column income --epsilon 1 --interval 0.95
+    Example: nobounds iqr people.parquet --column income --epsilon 1 --interval 0.95
     """
     if groups.by and ends.of != RangeOptions().of:
         raise ValueError("--by cannot be combined with --of")
@@ -152,7 +152,7 @@ correlation = _of_two("correlation", "The private correlation of two columns.", 
 def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions) -> None:
     """The private share of rows for which a condition is true.
 
-    Example: nobounds proportion people.csv --condition "age > 40" --epsilon 1
+    Example: nobounds proportion people.parquet --condition "age > 40" --epsilon 1
     """
     answer_once(common, groups, "proportion", named(condition), condition)
 
@@ -161,7 +161,7 @@ def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions
 def count(common: CommonOptions, groups: GroupOptions, column: CountedColumns = None) -> None:
     """The private number of rows, or of numbers in a column.
 
-    Example: nobounds count people.csv --column income --epsilon 1
+    Example: nobounds count people.parquet --column income --epsilon 1
     """
     _answer(common, groups, "count", column or [None])
 

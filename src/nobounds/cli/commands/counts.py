@@ -17,9 +17,9 @@ from nobounds.cli.sources import Opened
 def value_counts(column: ColumnNames, common: CommonOptions, keys: KeyOptions) -> None:
     """The private number of rows for each value of a column. Values are public, or chosen privately.
 
-    Example: nobounds value-counts people.csv --column age --keys 18,19 --epsilon 1
+    Example: nobounds value-counts people.parquet --column age --keys 18,19 --epsilon 1
 
-    Example: nobounds value-counts people.csv --column age --delta 1e-6 --epsilon 1
+    Example: nobounds value-counts people.parquet --column age --delta 1e-6 --epsilon 1
     """
     _show_values("value_counts", column, common, keys)
 
@@ -33,7 +33,7 @@ def top_k(
 ) -> None:
     """The most frequent values of a column, by their private counts.
 
-    Example: nobounds top-k people.csv --column age --k 5 --delta 1e-6 --epsilon 1
+    Example: nobounds top-k people.parquet --column age --k 5 --delta 1e-6 --epsilon 1
     """
     _show_values("top_k", column, common, keys, k)
 
@@ -70,7 +70,7 @@ def count_distinct(
 ) -> None:
     """The private number of distinct people or other units, or of distinct values in a column.
 
-    Example: nobounds count-distinct people.csv --unit user_id --epsilon 1
+    Example: nobounds count-distinct people.parquet --unit user_id --epsilon 1
     """
     names: list[str | None] = [*column] if column else [None]
     of_units = all(name in (None, common.whom.unit) for name in names)
@@ -128,9 +128,9 @@ def histogram(
 ) -> None:
     """The private number of records in each bin, each with an interval. The first and the last bin are open.
 
-    Example: nobounds histogram people.csv --column age --edges 20,40,60 --epsilon 1
+    Example: nobounds histogram people.parquet --column age --edges 20,40,60 --epsilon 1
 
-    Example: nobounds histogram people.csv --column age --bins 10 --epsilon 1
+    Example: nobounds histogram people.parquet --column age --bins 10 --epsilon 1
     """
     _answer_each(common, groups, "histogram", column, edges=listed(edges), bins=bins, **facts.known)
 
@@ -146,6 +146,6 @@ def cdf(
 ) -> None:
     """The private share of records up to each point, each with an interval.
 
-    Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
+    Example: nobounds cdf people.parquet --column age --points 18,30,65 --epsilon 1
     """
     _answer_each(common, groups, "cdf", column, points=listed(points), bins=bins, **facts.known)

@@ -13,7 +13,6 @@ from nobounds.cli.options.common import Data
 from nobounds.cli.printing.printer import printer, say
 from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import stream_of
-from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.schemas.known import column_types
 from nobounds.exact import printable
 
@@ -35,8 +34,6 @@ def info(
     with ExitStack() as stack:
         stream, name = stream_of(data, None, stack)
         types = column_types(stream)
-    if not types and stream.shown is not None:
-        raise ValueError(HEADER_UNKNOWN)
     text = data.text
     stated = text.stated or nb.Schema({})
     columns = {column: stated.columns.get(column, kind) for column, kind in types.items()}

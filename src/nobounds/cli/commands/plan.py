@@ -202,8 +202,13 @@ def _summary(
     if file is None:
         assert columns is not None
         return dry_run(columns, rows, rows_per_unit, terms)
-    csv = Csv(header=True) if format_of(Path(file)) == "csv" else None
-    table = nb.Table(file, csv=csv, schema=schema)
+    csv = nb.Schema.of(schema).csv
+    if format_of(Path(file)) == "csv" and (csv is None or csv.header is None):
+        raise ValueError(
+            f"the first line of {Path(file).name} may be a record: if it holds the names of the columns, use "
+            "nobounds describe with --header yes and --dry-run, or a --schema that nobounds info --header yes has saved"
+        )
+    table = nb.Table(file, schema=schema)
     return dry_run(numeric(table), rows, rows_per_unit, terms)
 
 

@@ -27,7 +27,7 @@ def rows_per_unit(
 ) -> None:
     """How many rows most people or other units have, to choose --rows-per-unit.
 
-    Example: nobounds rows-per-unit people.csv --unit user_id --epsilon 0.5
+    Example: nobounds rows-per-unit people.parquet --unit user_id --epsilon 0.5
     """
     # Each unit is counted once, so no bound on its rows is needed.
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet, out)
@@ -55,7 +55,7 @@ def suggest(
 ) -> None:
     """The --rows-per-unit (and with --by, the --groups-per-unit) that gives a later count the smallest expected error.
 
-    Example: nobounds suggest people.csv --unit user_id --epsilon 0.5
+    Example: nobounds suggest people.parquet --unit user_id --epsilon 0.5
     """
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet, out)
     with opened(common, *(by or [])) as handle:
@@ -96,7 +96,7 @@ def left_out(
 ) -> None:
     """The private share of rows that --rows-per-unit leaves out, with an interval.
 
-    Example: nobounds left-out people.csv --unit user_id --rows-per-unit 4 --epsilon 0.05
+    Example: nobounds left-out data.arrow --unit user_id --rows-per-unit 4 --epsilon 1
     """
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=rows_per_unit), as_json, quiet, out)
     with opened(common) as handle:

@@ -110,7 +110,7 @@ class Data:
         if any(not (name.strip() and formula) for name, formula in self.formulas):
             raise ValueError("--with must be NAME=FORMULA, for example --with 'rate=late / trips'")
         if bool(self.files) == (self.sql is not None):
-            got = "both" if self.files else "neither; for example nobounds count people.csv --epsilon 1"
+            got = "both" if self.files else "neither; for example nobounds count people.parquet --epsilon 1"
             raise ValueError(f"give files or --sql, got {got}")
         if self.database is not None and self.sql is None:
             raise ValueError("--database needs --sql, the query to run on it")

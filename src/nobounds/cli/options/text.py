@@ -54,7 +54,7 @@ class Text:
         str | None,
         typer.Option(
             metavar="yes|no",
-            help="Whether the first line holds column names. If not given, names are used but never shown.",
+            help="Whether the first line holds column names. A CSV file needs it, or a schema that says so.",
             autocompletion=_YES_NO,
         ),
     ] = None
@@ -120,13 +120,6 @@ class Text:
             if names.count(name) > 1:
                 raise ValueError(f"--type must be given once for each column, got it twice for {name!r}")
         return {name: kind for name, _, kind in pairs}
-
-    @property
-    def shown(self) -> frozenset[str] | None:
-        """The column names that may be shown: all (None) after --header, otherwise the declared ones."""
-        stated = self.stated or nb.Schema({})
-        dialect = stated.with_csv(self.csv)
-        return frozenset(stated.columns) if dialect is None or dialect.header is None else None
 
     def declared(self, names: list[str]) -> nb.Schema:
         """The schema of one of several files, with these columns."""

@@ -14,16 +14,15 @@ _STATEFUL = ("utf_7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "ra
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Csv:
-    r"""How to read the text of CSV files. Everything has a default; nothing is guessed from records.
+    r"""How to read the text of CSV files; nothing is guessed from records.
 
     header: True if the first line holds the names of the columns. False if it is a record; then `schema` names all
-    columns in order. None (the default) reads the first line as the header but never shows the names in it, since a
-    file without a header has a record there.
+    columns in order, if only by their numbers. A file is refused unless this is stated here or in its schema.
     delimiter: the character between fields; by default a tab in .tsv files, and otherwise the most frequent of `,` `;`
     tab and `|` in the header line.
     quote: the character around fields that contain delimiters or line ends, doubled inside; None for no quotes.
     decimal, thousands: the decimal mark, "." or ",", and the separator of digit groups before it, for example "'".
-    encoding: the encoding of the text. Bytes outside it make their record missing.
+    encoding: the encoding of the text. Bytes outside it make their field missing.
     comment: lines that start with this character are not records.
     missing: fields to read as missing, for example ("NA", "-999"). Empty fields are always missing.
     newlines_in_fields: False makes each line one record, whatever the quotes in it.

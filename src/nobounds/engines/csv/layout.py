@@ -5,14 +5,15 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
-from nobounds.engines.csv.reading import PIECE, WrongByteOrderMark, pieces
+from nobounds.engines.csv.reading import OTHER_BOMS, PIECE, is_utf8, pieces
 from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.files.formats import is_tsv, readable
 from nobounds.values import dataclass
 
-HEADER_UNKNOWN = (
-    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) "
-    "if it is a header, or declare the columns with schema="
+HEADER_UNSTATED = (
+    "the first line of a CSV file may be a record, so state what it is: csv=nb.Csv(header=True) if it holds the names "
+    "of the columns; csv=nb.Csv(header=False) if it is a record, and declare all columns with schema=, in order, if "
+    "only by their numbers"
 )
 _HEADER = 1 << 12  # bytes to read at a time, up to the end of the header line
 
@@ -28,12 +29,17 @@ class Layout:
     def pieces(self, path: Path, csv: Csv, progress: Callable[[int], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
         text = _text(path, csv, self.returns_end_lines, PIECE, progress)
-        return first_record(text, self.form)[2] if csv.header is not False else text
+        return first_record(text, self.form)[2] if csv.header else text
 
 
 def layout_of(path: Path, csv: Csv, schema: Mapping[str, object]) -> Layout:
-    """The layout of a file; reads its first line unless that is a record."""
-    if csv.header is False:
+    """The layout of a file; reads its first line if that is stated to be a header.
+
+    Whether a name is in a first line that may be a record would reveal that record.
+    """
+    if csv.header is None:
+        raise ValueError(HEADER_UNSTATED)
+    if not csv.header:
         if not schema:
             raise ValueError(
                 "a file without a header needs a schema that names its columns in order, "
@@ -57,13 +63,9 @@ def _first_line(
     path: Path, csv: Csv, form: Form, delimiters: bytes | None, returns: bool | None = None
 ) -> tuple[bytes, bytes]:
     """The header line and its line end; `delimiters` and `returns` are as in `first_record` and `Layout`, if known."""
-    in_utf8 = True
     with readable(path):
-        try:
-            line, end, _ = first_record(_text(path, csv, returns is True), form, delimiters, returns is None)
-        except WrongByteOrderMark:
-            in_utf8 = False
-    if not in_utf8:
+        line, end, _ = first_record(_text(path, csv, returns is True), form, delimiters, returns is None)
+    if is_utf8(csv.encoding) and line.startswith(OTHER_BOMS):
         fix = "state its encoding, for example csv=nb.Csv(encoding='utf-16'), or --encoding utf-16"
         raise ValueError(f"{path.name} is not in UTF-8: {fix}")
     return line, end

@@ -11,10 +11,10 @@ from nobounds.engines.memory.arrow import import_pyarrow
 
 PIECE = 1 << 20
 _BOM = codecs.BOM_UTF8
-_OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _DAMAGED = "nobounds.damaged"
 _LONGEST_CHARACTER = 8
-_NO_TEXT = b"\xff"  # no valid UTF-8: a broken character becomes this byte, and its record is then missing
+_NO_TEXT = b"\xff"  # no valid UTF-8: a broken character becomes this byte, and its field is then missing
 
 
 def pieces(
@@ -50,15 +50,8 @@ def _opened(file: BinaryIO, suffix: str) -> Any:
 
 
 def _without_bom(raw: Iterator[bytes]) -> Iterator[bytes]:
-    first = next(raw, b"")
-    if first.startswith(_OTHER_BOMS):
-        raise WrongByteOrderMark
-    yield first.removeprefix(_BOM)
+    yield next(raw, b"").removeprefix(_BOM)
     yield from raw
-
-
-class WrongByteOrderMark(ValueError):
-    """The file starts with the byte order mark of an encoding other than UTF-8."""
 
 
 def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:

@@ -2,8 +2,8 @@
 
 A quote counts at the start of a field only. A record ends at a line feed outside of quotes, with or without carriage
 returns before it; other carriage returns outside of quotes are spaces. Every line is a record, even a blank one. A
-record with text after a closing quote, with a different number of fields than the header, with invalid UTF-8, or longer
-than LONGEST becomes one missing record, and does not affect other records.
+record with text after a closing quote, with a different number of fields than the header, or longer than LONGEST
+becomes one missing record, and does not affect other records. A field with invalid UTF-8 becomes one missing field.
 
 A quote that never closes looks like a long field: everything after it belongs to its record. In files where each line
 is one record (`newlines_in_fields=False`) this cannot happen.
@@ -122,20 +122,21 @@ class Form:
         return not bool((np.searchsorted(places, ends) % 2).any())
 
     def repaired(self, block: bytes) -> bytes:
-        """The same records without comments, with a missing record for each that is not well-formed."""
+        """The same records without comments, with a missing record or field for each that is not well-formed."""
         check_text = not _is_utf8(block)
         check_returns = b"\r" in block
         parts, start, end = [], 0, 0  # good records are copied in long runs
         for match in self.record.finditer(block):
             record = match.group()
-            good = match.lastgroup == "good" and len(record) <= LONGEST and not (check_text and not _is_utf8(record))
-            has_stray_returns = check_returns and good and record.count(b"\r") != record.endswith(b"\r\n")
-            if good and not has_stray_returns:
+            good = match.lastgroup == "good" and len(record) <= LONGEST
+            has_stray_returns = check_returns and record.count(b"\r") != record.endswith(b"\r\n")
+            has_spoiled_fields = check_text and not _is_utf8(record)
+            if good and not has_stray_returns and not has_spoiled_fields:
                 end = match.end()
                 continue
             parts.append(block[start:end])
-            if has_stray_returns:
-                parts.append(self.field.sub(_without_returns, record))
+            if good:
+                parts.append(self.field.sub(_readable, record))
             elif match.lastgroup != "comment":
                 parts.append(self.missing)
             start = end = match.end()
@@ -310,8 +311,12 @@ class _RecordEnd:
         return None
 
 
-def _without_returns(match: "re.Match[bytes]") -> bytes:
-    return match.group() if match.lastgroup == "quoted" else match.group().replace(b"\r", b" ")
+def _readable(match: "re.Match[bytes]") -> bytes:
+    """A field as Arrow reads it: empty if it is no text, and without carriage returns outside of quotes."""
+    field = match.group()
+    if not _is_utf8(field):
+        return b""
+    return field if match.lastgroup == "quoted" else field.replace(b"\r", b" ")
 
 
 def _is_utf8(data: bytes) -> bool:

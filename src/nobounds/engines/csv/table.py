@@ -75,11 +75,6 @@ class CsvFiles:
         """The names of the columns, in order."""
         return self.layouts[0].names
 
-    @property
-    def shown(self) -> frozenset[str] | None:
-        """The names that may be shown: all (None) if `header` is stated, otherwise the declared ones."""
-        return None if self.csv.header is not None else frozenset(self.schema.columns)
-
     def stream(self) -> TableStream:
         """The files as a TableStream."""
         pa = import_pyarrow()
@@ -89,9 +84,7 @@ class CsvFiles:
         facts = {name: known.get(name, undeclared) for name in self.names if name not in others}
         kinds = {name: self._rule(name).arrow for name in self.names}
         all_typed = bool(self.names) and len(typed) == len(self.names)
-        return TableStream(
-            facts, others, kinds, self.batches, self.rows, typed=all_typed, share=self.share, shown=self.shown
-        )
+        return TableStream(facts, others, kinds, self.batches, self.rows, typed=all_typed, share=self.share)
 
     def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         """Batches with the columns `keys` in their types, and `values` as float64 with NaN for missing records."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nobounds.engines.column import CHUNK, Column, windows
 from nobounds.engines.csv.dialect import Csv
-from nobounds.engines.csv.layout import HEADER_UNKNOWN, layout_of
+from nobounds.engines.csv.layout import layout_of
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.arrow_files import arrow_schema
 from nobounds.engines.files.formats import format_of, is_parquet, readable
@@ -29,9 +29,7 @@ def read_column(
     names = column_names(path, csv, schema)
     if names.count(name) != 1:
         problem = "appears more than once" if name in names else "is not in the file"
-        show = is_parquet(path) or (csv is not None and csv.header is not None)
-        known = f"the columns are {', '.join(map(repr, names)) or 'none'}" if show else HEADER_UNKNOWN
-        raise ValueError(f"column {name!r} {problem}; {known}")
+        raise ValueError(f"column {name!r} {problem}; the columns are {', '.join(map(repr, names)) or 'none'}")
     return _from_parquet(path, name) if is_parquet(path) else _from_csv(path, name, csv, schema)
 
 

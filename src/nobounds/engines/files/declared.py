@@ -37,4 +37,4 @@ def declared_stream(
             floats = [pa.array(to_floats(batch.column(name))) for name in values]
             yield pa.record_batch([*parts, *floats], names=[*keys, *values])
 
-    return TableStream(facts, others, kinds, batches, rows, share=share, shown=frozenset(schema.columns))
+    return TableStream(facts, others, kinds, batches, rows, share=share)

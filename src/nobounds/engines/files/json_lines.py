@@ -1,12 +1,13 @@
 """JSON lines: one object a line, with the columns that a schema declares.
 
 Every line is a row, even a blank one. A record is missing if the line has no such field, if the field is of another
-type than the column, or if the line is no JSON object in UTF-8, nests too deeply or has more than LONGEST bytes.
+type than the column or no UTF-8, or if the line is no JSON object, nests too deeply or has more than LONGEST bytes.
 Numbers are read as they are written, so a decimal is exact and no number is too large. Of a repeated name the last one
 counts.
 """
 
 import json
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,6 +30,9 @@ LONGEST = 1 << 26
 """The maximal number of bytes of a line; a longer one is missing."""
 
 _LINES = 1 << 14  # read together
+
+
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # in the place of bytes that are no UTF-8
 
 
 class _Written(str):
@@ -112,7 +116,7 @@ def _object(line: bytes | None) -> dict[str, Any]:
     if line is None:
         return {}
     try:
-        parsed = _DECODER.decode(line.removeprefix(BOM_UTF8).decode("utf-8"))
+        parsed = _DECODER.decode(line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
@@ -132,7 +136,7 @@ def _flag(value: Any, rule: ColumnRule) -> str | None:
 
 
 def _string(value: Any, rule: ColumnRule) -> str | None:
-    if not isinstance(value, str) or isinstance(value, _Written):
+    if not isinstance(value, str) or isinstance(value, _Written) or _NO_TEXT.search(value):
         return None
     return value if value.isascii() else text_of(value.encode("utf-8", "surrogatepass"))
 

@@ -37,7 +37,7 @@ def expand(given: object) -> list[Path]:
         )
     if not given:
         raise ValueError("a list of paths must name at least one file, got none")
-    files: dict[Path, Path] = {}
+    files: dict[tuple[int, int] | str, Path] = {}
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
         if not matches:
@@ -45,8 +45,18 @@ def expand(given: object) -> list[Path]:
         if Path(path).is_dir():
             raise ValueError(f"{path} is a folder; name its files, for example {Path(path) / '*.csv'}")
         for match in map(Path, matches):
-            files.setdefault(Path(os.path.realpath(match)), match)  # realpath does not fail on a loop of links
+            files.setdefault(file_identity(match), match)
     return list(files.values())
+
+
+def file_identity(path: Path) -> tuple[int, int] | str:
+    """What all names of one file share, hard links and symbolic ones; of a link that leads nowhere its own path."""
+    try:
+        status = path.stat()
+    except OSError:
+        return os.path.realpath(path)  # does not fail on a loop of links
+    # Some file systems of Windows number no files.
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(path)
 
 
 def named_in(folder: str | PathLike[str], name: str) -> Path:

@@ -19,9 +19,9 @@ def is_numeric(name: str) -> bool:
 
 
 def column_types(stream: TableStream) -> dict[str, str | None]:
-    """The types of the columns that may be shown, in the words of a schema; None for those that are not declared."""
+    """The types of the columns, in the words of a schema; None for those that are not declared."""
     names = dict.fromkeys([*stream.kinds, *stream.facts, *stream.others])  # in their order, but for types of no keys
-    return {name: _type_of(stream, name) for name in names if stream.shown is None or name in stream.shown}
+    return {name: _type_of(stream, name) for name in names}
 
 
 def _type_of(stream: TableStream, name: str) -> str | None:

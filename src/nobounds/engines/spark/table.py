@@ -98,7 +98,6 @@ class Spark:
     frame: Any = field(repr=False)
     fields: dict[str, tuple[str, Any]] = field(repr=False)  # the name in `frame` and the Spark type of each column
     typed: bool = True
-    shown: frozenset[str] | None = None
     query: bool = True  # a DataFrame is a plan, whose joins and aggregates are not visible here
     connected: bool = True
     view: View | None = field(default=None, repr=False)

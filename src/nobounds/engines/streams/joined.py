@@ -28,7 +28,6 @@ def joined(stream: TableStream, public: TableStream, lookup: Lookup) -> TableStr
         batches=reader.batches,
         again=None,
         elsewhere=None,
-        shown=None if stream.shown is None else stream.shown | frozenset(names),
     )
 
 

@@ -62,11 +62,6 @@ class Local:
         return self.stream.typed
 
     @property
-    def shown(self) -> frozenset[str] | None:
-        """The names that may be shown."""
-        return self.stream.shown
-
-    @property
     def query(self) -> bool:
         """Whether the rows are those of a query's result."""
         return self.stream.query

@@ -30,5 +30,4 @@ def selected(stream: TableStream, columns: Mapping[str, str]) -> TableStream:
         batches=batches,
         again=None,
         elsewhere=None if stream.elsewhere is None else elsewhere,
-        shown=None if stream.shown is None else frozenset(new for new, old in columns.items() if old in stream.shown),
     )

@@ -48,14 +48,14 @@ class TableStream:
 
     `batches(keys, values)` starts a pass: pyarrow record batches with the columns `keys` unchanged, and `values` as
     float64 with NaN for missing records. `again` returns columns that can be read repeatedly, if the table has any.
-    `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has read,
-    if known. `shown` has the names of the columns that may be shown; None if all may be. `query`, `connected` and
-    `enums` are as in `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`). `kept` gives a record
-    0 for each row, and a missing one for a row that a condition has dropped; None if no row is missing. `elsewhere`
-    opens the table where its rows are, for passes that run there; None if they have to be read here.
+    `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has
+    read, if known. `query`, `connected` and `enums` are as in `source.TableSource`. `turns` is a lock to hold
+    during a pass (see `turns`). `kept` gives a record 0 for each row, and a missing one for a row that a condition
+    has dropped; None if no row is missing. `elsewhere` opens the table where its rows are, for passes that run
+    there; None if they have to be read here.
     """
 
-    facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record
+    facts: dict[str, Facts] = field(repr=False)
     others: dict[str, str] = field(repr=False)
     kinds: dict[str, Any] = field(repr=False)
     batches: Callable[[list[str], list[str]], Iterator[Any]] = field(repr=False)
@@ -63,7 +63,6 @@ class TableStream:
     again: Callable[[list[str]], dict[str, Column]] | None = field(default=None, repr=False)
     typed: bool = True
     share: Callable[[], float] | None = field(default=None, repr=False)
-    shown: frozenset[str] | None = None
     query: bool = False
     connected: bool = False
     turns: Any = field(default=nullcontext(), repr=False)

@@ -59,7 +59,6 @@ def viewed(stream: TableStream, view: View, masked: bool) -> TableStream:
         rows=reader.rows if filtering and not masked else stream.rows,
         again=None,
         elsewhere=None,
-        shown=None if stream.shown is None else stream.shown | frozenset(view.formulas),
         kept=reader.marks if filtering and masked else None,
     )
 

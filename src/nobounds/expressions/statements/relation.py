@@ -15,9 +15,6 @@ from nobounds.expressions.tree import And, Column, Node
 from nobounds.values import dataclass
 
 _QUOTES = "; double quotes are for names, and a text is written in single quotes"
-_HIDDEN = (
-    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) if it is a header"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +30,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A table that is read: what identifies it, and its columns; their names may be shown or not."""
+    """A table that is read: what identifies it, and the names of its columns."""
 
     identity: str
     columns: tuple[str, ...] = field(repr=False)
-    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +121,8 @@ class Scope:
         if len(nodes) > 1:
             raise ValueError(f"column {name!r} is in several tables, or in several spellings; write it as table.column")
         if not nodes:
-            known = [own for columns in tables for own in columns] if self.relation.base.shown else []
-            there = f"the columns are {', '.join(map(repr, known))}" if known else _HIDDEN
-            raise ValueError(f"column {name!r} is not in the table; {there}{fix}")
+            known = ", ".join(repr(own) for columns in tables for own in columns)
+            raise ValueError(f"column {name!r} is not in the table; the columns are {known}{fix}")
         return nodes[0]
 
     def every(self, table: str | None) -> dict[str, Node]:

@@ -15,6 +15,7 @@ from nobounds.clipping.needed import COMMON
 from nobounds.exact import Number
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
+from nobounds.noise.additive import reach
 from nobounds.planning.answerable import ROOM, rows_of_common_clip
 from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.plan import MOST_RECORDS
@@ -78,12 +79,14 @@ def _whole(
 ) -> Iterator[tuple[Fraction, int]]:
     """What each statistic of a whole table gets, and the rows that it needs for it."""
     plan = AggPlan.of(asks, {name: facts[name] for name in _sized(asks)}, terms)
-    careful = {
-        name: max(size - math.ceil(CAREFUL * _scale(plan.counted[name], terms.spending, plan.unit)), 0)
-        for name in plan.facts
-    }
+    scales = {name: _scale(plan.counted[name], terms.spending, plan.unit) for name in plan.facts}
+    careful = {name: max(size - math.ceil(CAREFUL * scale), 0) for name, scale in scales.items()}
+    seen = {name: math.ceil(reach(scale, terms.spending.zcdp) + ROOM * scale) for name, scale in scales.items()}
     for ask, part in zip(asks, plan.split_at(careful), strict=True):
-        yield (plan.counted[column_of(ask)], 1) if ask.statistic == "count" else (part, _rows(plan, ask, part))
+        if ask.statistic == "count":
+            yield plan.counted[column_of(ask)], 1
+        else:
+            yield part, max(_rows(plan, ask, part), *(seen[name] for name in ask.columns or (None,)))
 
 
 def _by_group(
@@ -102,7 +105,9 @@ def _by_group(
             yield part, rows_of_common_clip(ask.statistic, facts[column_of(ask)], own, unstated, grouping.groups)
         else:
             bought = split.counted.get(counts_of(ask, facts), COUNTS * part)  # an interval buys a count of its own
-            yield part, _rows(plan, ask, part) + ROOM * math.ceil(_scale(bought, left, plan.unit))
+            scale = _scale(bought, left, plan.unit)
+            least = max(_rows(plan, ask, part), math.ceil(reach(scale, left.zcdp)))
+            yield part, least + ROOM * math.ceil(scale)
 
 
 def _rows(plan: AggPlan, ask: Ask, part: Fraction) -> int:

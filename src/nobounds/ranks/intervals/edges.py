@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from nobounds.exact import finite_float
+from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 
@@ -12,8 +12,9 @@ def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
     """The lower or the upper edge of a rung of another ladder: the outermost number on it, within the bounds of `own`.
 
     On a grid it is a point of the grid; of moments, which may lie between the seconds of theirs, the point beyond.
+    Infinite records count as the last floats: no upper edge is below, and no lower edge above, all floats.
     """
-    end = ladder.highest(rung) if upper else ladder.lowest(rung)
+    end = max(ladder.highest(rung), -MAX) if upper else min(ladder.lowest(rung), MAX)
     if own.is_beyond(end, upper):
         return bounded(own, math.inf if upper else -math.inf)
     if isinstance(own.map, Grid) and math.isfinite(end):

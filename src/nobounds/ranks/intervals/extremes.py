@@ -106,7 +106,9 @@ class ExtremesPlan:
 
     def answers(self, size: int) -> bool:
         """Whether this many records, perhaps a noisy number, can carry the extremes."""
-        return bool((size - self.problem.tuning.careful * self.question.size.noise) * self._each >= self._nats)
+        rule = self.question.size
+        least = size - self.problem.tuning.careful * rule.noise
+        return bool(least * self._each >= self._nats and size > rule.reach)
 
     @property
     def _each(self) -> Fraction:
@@ -119,7 +121,8 @@ class ExtremesPlan:
     def needed(self, size: int, spending: Spending) -> dict[str, int | float]:
         """What would do: how many rows, or how much epsilon or rho."""
         noise, tuning = self.question.size.noise, self.problem.tuning
-        rows = float(self._nats / self._each + (tuning.careful + tuning.room) * noise)
+        least = float(self._nats / self._each) + tuning.careful * noise
+        rows = max(least, self.question.size.reach) + tuning.room * noise
         return would_do(rows, size, noise, spending)
 
     def sized(self, noisy: int) -> int:

@@ -221,7 +221,7 @@ class IntervalPlan:
             min(bits, tuning.most_end_bits),
             away,
             finite,
-            tail * nats >= tuning.answered_nats,
+            tail * nats >= tuning.answered_nats and size > self.size.reach,
         )
 
     def _is_wide(self, size: int, rate: Fraction) -> bool:
@@ -299,8 +299,9 @@ class IntervalPlan:
 
     def needed(self, size: int, spending: Spending) -> dict[str, int | float]:
         """What would do for the quantile: how many rows, or how much epsilon or rho."""
-        tail, noise = min(self.q, 1 - self.q), (self.tuning.careful + self.tuning.room) * self._size_noise
-        rows = float(self.tuning.answered_nats / (self.setting(size).rate * tail)) + noise
+        tail, noise, tuning = min(self.q, 1 - self.q), self._size_noise, self.tuning
+        least = float(tuning.answered_nats / (self.setting(size).rate * tail)) + tuning.careful * noise
+        rows = max(least, self.size.reach) + tuning.room * noise
         return would_do(rows, size, self._size_noise, spending)
 
     def between(self, ends: Interval) -> int | float:

@@ -16,7 +16,7 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
 
 With enough records for a few dozen quantiles all of them are chosen at once instead (see `joint`).
 
-Its cost is proven in docs/proofs/halving.md.
+Its cost is proven in docs/proofs/slices.md.
 """
 
 import math

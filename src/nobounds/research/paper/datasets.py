@@ -17,7 +17,9 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.counting.scan import gathered
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
+from nobounds.engines.files.formats import format_of
 from nobounds.values import dataclass
 
 ROWS = 1000  # in a repetition
@@ -91,7 +93,7 @@ def _is_number(text: str) -> bool:
 
 def own(path: Path, column: str, lower: float, upper: float, resolution: str | None = None) -> DataSet:
     """A column of your own file, with the range given to bounded methods."""
-    values = gathered(read_column(path, column).chunks())
+    values = gathered(read_column(path, column, Csv(header=True) if format_of(path) == "csv" else None).chunks())
     jitter = float(resolution) / 10 if resolution else 0.0
     return DataSet(column, column, values[np.isfinite(values)], lower, upper, resolution, jitter)
 

@@ -66,8 +66,9 @@ def answered(marks: bool, terms: Terms) -> Callable[[ProportionPlan, Column], Pr
             "interval": {"level": 1 - CHANCE, "of": "sample", "guarantee": True},
         }
         value = finite_float(average.value) + 0.0
-        if bar == (0.0, 1.0) and marks:
-            return Answer(None, parameters | {"needed": plan.needed(average, terms.spending)}, (bar,), reason=TOO_FEW)
+        if marks and (bar == (0.0, 1.0) or not plan.rule.sees(average)):
+            needed = {"needed": plan.needed(average, terms.spending)}
+            return Answer(None, parameters | needed, ((0.0, 1.0),), reason=TOO_FEW)
         return Answer(value, parameters, (bar,))
 
     return answer

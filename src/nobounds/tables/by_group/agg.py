@@ -27,7 +27,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.shares import shared
 from nobounds.statistics.door import INSIDE
 from nobounds.statistics.split import NATS, RANKS, AggPlan, Name, column_of
-from nobounds.tables.by_group.answers import SEEN, GroupedColumn, Learned
+from nobounds.tables.by_group.answers import GroupedColumn, Learned
 from nobounds.values import dataclass
 
 COUNTS = Fraction(1, 20)  # of what is split, for counts of groups that are not requested
@@ -145,12 +145,13 @@ def _amount(split: GroupSplit, amount: Fraction) -> dict[str, Any]:
 
 
 def _learned(counts: GroupedRelease) -> Learned:
-    return Learned(np.asarray(counts.values), float(counts.parameters["noise_scale"]))
+    gaussian = counts.parameters["noise"] == "gaussian"
+    return Learned(np.asarray(counts.values), float(counts.parameters["noise_scale"]), gaussian)
 
 
 def _middling(counts: GroupedRelease) -> int:
     """The median noisy count of the groups in which rows are seen."""
-    seen = counts.values[counts.values > SEEN * counts.parameters["noise_scale"]]
+    seen = counts.values[_learned(counts).seen]
     return int(np.median(seen.astype(np.float64))) if len(seen) else 0
 
 

@@ -26,7 +26,7 @@ from nobounds.groups.key_selection import KeepKeys
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits
-from nobounds.noise.additive import Additive
+from nobounds.noise.additive import Additive, reach
 from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed_rows
 from nobounds.ranks.intervals.edges import edge
@@ -43,7 +43,6 @@ from nobounds.values import dataclass
 Read = TypeVar("Read", Tallied, GroupRows)
 
 CAREFUL = 2  # scales of their noise that counts are lowered by, where another statistic has bought them
-SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
 
 
 @may_wait("intervals")
@@ -66,11 +65,17 @@ class Learned:
 
     counts: NDArray[Any]
     scale: float
+    gaussian: bool = False
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """In which groups rows are seen: noise alone hardly makes such a number."""
+        return np.asarray(self.counts > reach(self.scale, self.gaussian), dtype=bool)
 
     @property
     def careful(self) -> NDArray[Any]:
         """The numbers without what may well be noise in them."""
-        return np.asarray(np.maximum(self.counts - math.ceil(CAREFUL * self.scale), 0))
+        return np.where(self.seen, np.maximum(self.counts - math.ceil(CAREFUL * self.scale), 0), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,7 @@ def quantiles_by_group(
     if not marks:
         return GroupAnswers(tallied.keys, values, parameters, counts=shown, parts=parts)
     reasons = tuple(
-        _reason(plan, int(count), 0.0 if counts is not learned.counts else learned.scale) for count in counts.tolist()
+        _reason(plan, int(count), seen) for count, seen in zip(counts.tolist(), learned.seen.tolist(), strict=True)
     )
     unseen = np.array([reason is not None for reason in reasons], dtype=bool)
     if unseen.any():
@@ -194,7 +199,7 @@ def intervals_by_group(
     counts = yield NoisyGroups(groups.totals, noise, noise.cost)
     answered = yield GroupIntervals(plan, groups, counts, marks)
     scale = noise.scale(1)
-    unseen = [marks and count <= SEEN * scale for count in counts.tolist()]
+    unseen = (marks & ~Learned(counts, scale).seen).tolist()
     reasons = tuple(
         NONE_SEEN if none else TOO_FEW if value is None else None
         for none, (value, _) in zip(unseen, answered, strict=True)
@@ -220,9 +225,9 @@ def _outward(own: Ladder, fine: Ladder, ends: Interval) -> Interval:
     return low, high
 
 
-def _reason(plan: Question, count: int, scale: float) -> str | None:
+def _reason(plan: Question, count: int, seen: bool) -> str | None:
     """Why a group with this noisy count is not answered, if it is not."""
-    if count <= SEEN * scale:
+    if not seen:
         return NONE_SEEN
     return None if all(answers(plan, count)) else TOO_FEW
 

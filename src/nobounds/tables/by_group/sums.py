@@ -27,6 +27,7 @@ from nobounds.groups import NoisyGroups
 from nobounds.groups.decisions import LARGEST
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Together
+from nobounds.noise.additive import reach
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
 from nobounds.release.words import NONE_SEEN, TOO_FEW
@@ -135,7 +136,7 @@ def _sums(plan: SumPlan, clip: Clip, lattice: Lattice, counts: Ints, sums: NDArr
     values = _scaled(noisy, lattice.exponent, plan.integral)
     parameters = {"noise_scale": _worth(scale, lattice), "half_interval": bar if clip.trusted else None}
     numbers = rows.astype(np.float64)
-    seen = plan.for_counts.half_interval(plan.for_counts.scale(1), 0.0, 2 * CHANCE)
+    seen = reach(plan.for_counts.scale(1), plan.zcdp)
     useless = numbers * lattice.largest <= steps
     return Summed(values, Fraction(steps) * lattice.step, np.ones(len(values)), rows, seen, useless, parameters)
 
@@ -159,7 +160,7 @@ def _means(plan: SumPlan, clip: Clip, lattice: Lattice, counts: Ints, sums: NDAr
     steps = plan.additive.half_steps(scale, 0.0, CHANCE)
     bar = steps / np.maximum(whole, 1.0)
     each = plan.additive.scale(1)
-    seen = plan.additive.half_interval(each, each, 2 * CHANCE)
+    seen = reach(each, plan.zcdp, each) + 0.5  # the number of rows is rounded
     rows = np.rint(whole / width).astype(np.int64)
     parameters = {"noise_scale": _worth(scale, lattice)}
     over = np.maximum(whole / width, 1.0)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.sql.database import from_query
 from nobounds.engines.streams.selected import selected
 from nobounds.engines.streams.stream import TableStream
@@ -15,19 +16,26 @@ from nobounds.tables.sql.shelf import Shelf, is_declared
 
 
 def query_stream(
-    data: Any, query: str, rows_of: object, *, masked: bool = False, views: Collection[str] = (), folder: Any = None
+    data: Any,
+    query: str,
+    rows_of: object,
+    *,
+    masked: bool = False,
+    views: Collection[str] = (),
+    folder: Any = None,
+    csv: Csv | None = None,
 ) -> TableStream:
     """The rows of a query.
 
     By default the query is read here, and the database gives the columns of its table alone; each row of the result is
     one row of the table, or ValueError says why it is not. With `rows_of="result"` the database runs the query.
-    masked, views: as for `viewed` and `from_query`. folder: where the files are that the query names.
+    masked, views: as for `viewed` and `from_query`. folder, csv: of the files that the query names.
     """
     if is_declared(rows_of):
-        if folder is not None:
+        if folder is not None or csv is not None:
             raise ValueError("with rows_of='result' the database reads what it holds; make a view of the file there")
         return from_query(data, query, views)
-    shelf = Shelf(data, folder=folder)
+    shelf = Shelf(data, folder=folder, csv=csv)
     relation = relation_of(select(query), shelf)
     stream, _ = shelf.open(relation)
     view, columns = View(stream_types(stream)), dict[str, str]()

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from nobounds.engines.files.formats import file_hint, is_name
-from nobounds.engines.files.paths import expand, from_paths, name_of, named_in
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.files.formats import file_hint, format_of, is_name
+from nobounds.engines.files.paths import expand, file_identity, from_paths, name_of, named_in
 from nobounds.engines.open import open_stream
 from nobounds.engines.spark import is_spark
 from nobounds.engines.sql.catalogue import Listed, listed
@@ -43,11 +45,17 @@ class Shelf:
     """The tables by name, opened when a statement names them; names and types are read, and no record."""
 
     def __init__(
-        self, data: Any, public_tables: Iterable[str] = (), *, declared: bool = False, folder: Any = None
+        self,
+        data: Any,
+        public_tables: Iterable[str] = (),
+        *,
+        declared: bool = False,
+        folder: Any = None,
+        csv: Csv | None = None,
     ) -> None:
         if isinstance(public_tables, str):
             raise TypeError(f"public_tables must be a list of names, got a text; for one give [{public_tables!r}]")
-        self._data, self._declared, self._folder = data, declared, folder
+        self._data, self._declared, self._folder, self._csv = data, declared, folder, csv
         self._held: dict[str, Held] = {}
         self._public: set[str] = set()
         self._public = {self._table(table_name(name), declared=True).base.identity for name in public_tables}
@@ -97,10 +105,14 @@ class Shelf:
 
     def _of_file(self, name: Named) -> Held:
         path = named_in(self._folder, str(name))
-        identity = str(path.resolve())
+        return self._of_files([path], name_of(path))
+
+    def _of_files(self, paths: list[Path], label: str | None) -> Held:
+        # Two names for the same files are one table.
+        identity = "|".join(sorted(str(file_identity(path)) for path in paths))
         if identity not in self._held:
-            opened = from_paths([path])
-            self._held[identity] = Held(opened, Base(identity, *_names(opened)), name_of(path))
+            opened = from_paths(paths, self._csv if format_of(paths[0]) == "csv" else None)
+            self._held[identity] = Held(opened, Base(identity, _names(opened)), label)
         return self._held[identity]
 
     def _in_memory(self, name: Named) -> Held:
@@ -113,13 +125,12 @@ class Shelf:
                 f"there is no table {str(name)!r}; there are {', '.join(map(repr, self._data))}{file_hint(str(name))}"
             )
         data = self._data[own]
-        files = isinstance(data, str | PathLike | list | tuple)
-        # Two names for the same data are one table.
-        identity = "|".join(str(path.resolve()) for path in expand(data)) if files else f"{id(data)}"
+        if isinstance(data, str | PathLike | list | tuple):
+            return self._of_files(expand(data), name_of(data))
+        identity = f"{id(data)}"
         if identity not in self._held:
             opened = data if is_spark(data) else open_stream(data)
-            columns, shown = _names(opened)
-            self._held[identity] = Held(opened, Base(identity, columns, shown), name_of(data))
+            self._held[identity] = Held(opened, Base(identity, _names(opened)), name_of(data))
         return self._held[identity]
 
     def _in_database(self, table: Listed) -> Held:
@@ -131,12 +142,10 @@ class Shelf:
                 else from_table(self._data, table.sql, table.parts)
             )
             stream = replace(stream, query=table.result)
-            self._held[table.sql] = Held(stream, Base(table.sql, *_names(stream)))
+            self._held[table.sql] = Held(stream, Base(table.sql, _names(stream)))
         return self._held[table.sql]
 
 
-def _names(data: Any) -> tuple[tuple[str, ...], bool]:
-    """The names of the columns, and whether they may be shown."""
-    if isinstance(data, TableStream):
-        return (*data.facts, *data.others), data.shown is None
-    return tuple(data.columns), True
+def _names(data: Any) -> tuple[str, ...]:
+    """The names of the columns."""
+    return (*data.facts, *data.others) if isinstance(data, TableStream) else tuple(data.columns)

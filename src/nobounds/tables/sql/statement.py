@@ -8,6 +8,7 @@ from typing import Any
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.ask import Ask
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.source import Progress
 from nobounds.exact import Number
 from nobounds.expressions.statements.request import Request, request_of
@@ -34,6 +35,7 @@ def sql(
     public_tables: Iterable[str] = (),
     rows_of: str = SOURCE,
     folder: str | PathLike[str] | None = None,
+    csv: Csv | None = None,
     neighbors: Neighbors = "add-remove",
     budget: Chargeable | None = None,
     label: str | None = None,
@@ -53,6 +55,7 @@ def sql(
     public_tables: tables that hold nothing to be protected; the statement may join them on a key that is unique there.
     rows_of: "result" if one row of a view is what is to be protected, however the view was made; releases then say so.
     folder: where the files are that the statement may name in quotes, `from 'taxis.parquet'`; by default it names none.
+    csv: how the text of the CSV files among the tables is to be read, a `Csv`.
 
     >>> import random
     >>> taxis = {"fare": [5 + i % 30 for i in range(9000)], "borough": ["Bronx", "Queens", "Bronx"] * 3000}
@@ -61,7 +64,7 @@ def sql(
     >>> round(answers["median(fare)"]["Bronx"])
     22
     """
-    shelf = Shelf(data, public_tables, declared=is_declared(rows_of), folder=folder)
+    shelf = Shelf(data, public_tables, declared=is_declared(rows_of), folder=folder, csv=csv)
     request = request_of(statement, shelf)
     table = opened(request, shelf, unit, rows_per_unit, neighbors, budget, label, progress)
     options: dict[str, Any] = {"epsilon": epsilon, "rho": rho, "marks": marks, "rng": rng}

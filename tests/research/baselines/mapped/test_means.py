@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.chance import seed_of
 
 from nobounds.research.baselines.mapped import mapped_mean, universal_mean
 from nobounds.research.baselines.mapped.means import noisy_mean, spread_of
@@ -12,9 +13,10 @@ METHODS = (universal_mean, mapped_mean)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("neighbors", ["swap", "add-remove"])
 @pytest.mark.parametrize("offset", [0.0, 17.3, -1000.0])
+@pytest.mark.sampled
 def test_the_mean_of_many_records_is_close_wherever_they_lie(method, neighbors, offset):
     """20,000 normal records, epsilon 1: the median error of 15 runs is below a hundredth of a standard deviation."""
-    data, rng = np.random.default_rng(1).normal(0, 5, 20_000) + 5 * offset, np.random.default_rng(2)
+    data, rng = np.random.default_rng(seed_of(1)).normal(0, 5, 20_000) + 5 * offset, np.random.default_rng(seed_of(2))
     answers = [method(data, epsilon=1, neighbors=neighbors, rng=rng).value for _ in range(15)]
     assert np.median(np.abs(np.array(answers) - data.mean())) < 0.05
 
@@ -29,9 +31,10 @@ def test_all_of_epsilon_is_charged(method):
 
 
 @pytest.mark.parametrize("neighbors", ["swap", "add-remove"])
+@pytest.mark.sampled
 def test_the_noise_of_the_clipped_mean_is_scaled_to_the_clip(neighbors):
     """Of 1000 records that are all the centre, at epsilon 1: Laplace noise of 2 or 1 / 0.85 widths over n."""
-    rng, records = np.random.default_rng(4), np.full(1000, 7.0)
+    rng, records = np.random.default_rng(seed_of(4)), np.full(1000, 7.0)
     draws = np.array([noisy_mean(records, 7.0, 3.0, 1.0, neighbors, rng) for _ in range(4000)]) - 7
     expected = 3 * (2 if neighbors == "swap" else 1 / 0.85) / 1000
     assert np.abs(draws).mean() == pytest.approx(expected, rel=0.08)

@@ -3,7 +3,6 @@
 import glob
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from nobounds.cli.options.common import Data
 from nobounds.cli.options.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
-from nobounds.engines.files.formats import is_parquet
-from nobounds.engines.files.paths import from_paths, named_in
+from nobounds.engines.files.formats import format_of, is_parquet
+from nobounds.engines.files.paths import file_identity, from_paths, named_in
 from nobounds.engines.sql.connect import connect, duckdb_connection
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.files import files_named
@@ -44,9 +43,7 @@ def queried(data: Data, stack: ExitStack, masked: bool) -> tuple[TableStream, st
     connection = duckdb_connection(":memory:", stack)
     _check_one(connection, query)
     views = _views(connection, data)
-    stream = query_stream(connection, query, data.rows_of, views=views)
-    # The names of columns may come from the first line of a CSV file, which may be a record.
-    return replace(stream, shown=None if all(map(is_parquet, map(Path, views))) else text.shown), "a query"
+    return query_stream(connection, query, data.rows_of, views=views), "a query"
 
 
 @contextmanager
@@ -66,15 +63,16 @@ def tables_of(
         _without_options(folder, text)
         return _database(database, stack)
     files: dict[str, TableStream] = {}
-    opened: dict[tuple[Path, ...], TableStream] = {}
+    opened: dict[Any, TableStream] = {}
     unknown = {} if text.stated is None else dict(text.stated.columns)
     for name in dict.fromkeys(names):
-        paths = [_file(folder, name)]
-        declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
-        # Two names of the same files are one table, so that a join of it with itself is refused.
-        same = tuple(path.resolve() for path in paths)
+        path = _file(folder, name)
+        csv = text.csv if format_of(path) == "csv" else None
+        declared = None if text.stated is None else text.declared(column_names(path, csv, text.stated))
+        # Two names of the same file are one table, so that a join of it with itself is refused.
+        same = file_identity(path)
         if same not in opened:
-            opened[same] = from_paths(paths, text.csv, declared)
+            opened[same] = from_paths([path], csv, declared)
         files[name] = opened[same]
         unknown = {column: kind for column, kind in unknown.items() if declared and column not in declared.columns}
     if unknown:

@@ -94,7 +94,7 @@ def sql(
 ) -> None:
     """The private statistics of one SQL statement. One epsilon is charged once and split among them.
 
-    Example: nobounds sql "select private_count() from people.csv" --folder . --epsilon 1
+    Example: nobounds sql "select private_count() from data.arrow" --folder . --epsilon 1
     """
     if out is not None:
         check_out(out)
