@@ -42,7 +42,21 @@ def keys_at_random(many, seed=0):
 
 @pytest.mark.parametrize(
     "x",
-    [1.0, 40.0, 0.1, 0.25, 39.817264, math.nextafter(10, 0), 10.0, 1e22, 2.0**53 + 2, 1e23, 1e-5, 123456.789, 2.0**-1022],
+    [
+        1.0,
+        40.0,
+        0.1,
+        0.25,
+        39.817264,
+        math.nextafter(10, 0),
+        10.0,
+        1e22,
+        2.0**53 + 2,
+        1e23,
+        1e-5,
+        123456.789,
+        2.0**-1022,
+    ],
 )
 def test_a_double_weighs_all_decimals_that_round_to_it(x):
     """Exactly, as a whole number."""

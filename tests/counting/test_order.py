@@ -68,7 +68,12 @@ def probes(keys, line, seed):
     """Keys of records, beside them, and anywhere else on the line."""
     source, (first, last) = random.Random(seed), line.ends
     near = [int(key) + step for key in keys[:: max(len(keys) // 8, 1)] for step in (-1, 0, 1)]
-    return [first, last, *(key for key in near if first <= key <= last), *(source.randint(first, last) for _ in range(3))]
+    return [
+        first,
+        last,
+        *(key for key in near if first <= key <= last),
+        *(source.randint(first, last) for _ in range(3)),
+    ]
 
 
 @pytest.mark.medium

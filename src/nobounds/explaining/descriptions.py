@@ -43,7 +43,9 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     if kind is not None and (name := next((name for name, column in columns.items() if _median(column)), None)):
         cost = columns[name].inner("costs").spent("50%")
         spending = Spending(rational(cost, "costs"), kind == "rho").each(rows or 1)
-        model = ErrorModel("quantile", (Fraction(1, 2),), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
+        model = ErrorModel(
+            "quantile", (Fraction(1, 2),), spending, loss.neighbors, {"interval": None}, 0.0, Fraction(1, 2)
+        )
         error += places(model, sizes, f"The median of {name}")
     error += [
         "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",

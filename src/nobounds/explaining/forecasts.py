@@ -80,11 +80,7 @@ def _line(row: ReleaseFields, n: int | None, lacked: str) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     needed = row.whole("rows_needed") if "rows_needed" in row else 0
-    few = (
-        f"mostly {lacked} (about {needed:,} rows are needed); "
-        if n is not None and n < needed
-        else ""
-    )
+    few = f"mostly {lacked} (about {needed:,} rows are needed); " if n is not None and n < needed else ""
     return (
         f"For {kind} {said(row.spent(kind))}: {few}off {ranks}by {about(row.amount('value_error'))} in value on "
         f"average, and 95% of the time by at most {about(row.amount('error_95'))}."

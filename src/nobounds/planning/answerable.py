@@ -75,7 +75,7 @@ class Answerable:
             return clipped_rows(self.statistic, (pair.x, pair.y)) / heaped
         if self.statistic == "iqr":
             return needed_rows(plan_together(facts, terms, Options(self.stated), (Fraction(1, 4), Fraction(3, 4))))
-        ranks = self.qs or RANKS.get(self.statistic, ())
+        ranks = RANKS.get(self.statistic, self.qs)
         if self.grouping.groups > 1 and self.statistic in BY_GROUP:
             if not ranks:
                 return rows_of_common_clip(self.statistic, facts, terms, self.stated, self.grouping.groups) / heaped

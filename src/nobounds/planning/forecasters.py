@@ -51,6 +51,7 @@ Statistic: TypeAlias = Literal[
     "top_k",
     "count_distinct",
 ]
+Drawn: TypeAlias = list[tuple[Sample, tuple[float | None, ...]]]  # data sets, and the answers on each
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 PAIRED = ("ratio", "weighted_mean", "covariance", "correlation")
 WITH_INTERVAL = ("quantile", "median", "maximum", "minimum", "bounds")  # that costs the number a part of epsilon
@@ -149,7 +150,7 @@ class Forecaster:
         points = (noise.half_steps(noise.scale(1), 0.0, chance) for chance in (0.5, CHANCE))
         return Errors(None, *(min(error, float(self.sampling.n)) for error in (mean_size(noise), *points)))
 
-    def _drawn(self, spending: Spending, draws: int) -> "list[tuple[Sample, tuple[float | None, ...]]]":
+    def _drawn(self, spending: Spending, draws: int) -> Drawn:
         """Data sets, and a private answer on each; None where it is not answered."""
         how = {"rho" if spending.zcdp else "epsilon": spending.amount}
         if self.statistic not in (*PAIRED, "proportion"):  # columns that are made up have other bounds
@@ -160,12 +161,10 @@ class Forecaster:
         how["neighbors"] = self.options["neighbors"]
         if self.statistic in WITH_INTERVAL and "interval" in self.options:
             how["interval"] = self.options["interval"]
-        found = []
+        found: Drawn = []
         for number in range(draws):
             sample = self.fresh(number)
-            release = FUNCTIONS[self.statistic](
-                *self._columns(sample), *self._asked, **how, rng=random.Random(number)
-            )
+            release = FUNCTIONS[self.statistic](*self._columns(sample), *self._asked, **how, rng=random.Random(number))
             several = len(self.qs) > 1 or self.statistic == "quantiles"
             values = release.value if several else (release.value,)
             found.append((sample, (None,) * len(self.qs) if values is None else tuple(map(_plain, values))))
@@ -187,11 +186,12 @@ class Forecaster:
         chunks = InOrder([(sample.values, sample.counts)])
         return (Column(self.facts, lambda: chunks, lambda: sample.total),)
 
-    def _of_groups(self, how: dict[str, Any], draws: int) -> "list[tuple[Sample, tuple[float | None, ...]]]":
+    def _of_groups(self, how: dict[str, Any], draws: int) -> Drawn:
         """The groups of tables, and the answer of each group."""
         from nobounds.tables.table import Table
 
-        n, found = self.sampling.n, []
+        found: Drawn = []
+        n = self.sampling.n
         many = min(self.groups, _GROUPED // n)
         groups = np.repeat(np.arange(many), n)
         for number in range(max(draws // many, 4)):

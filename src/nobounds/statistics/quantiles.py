@@ -134,7 +134,9 @@ class LinePlan:
         stated = None if options.get("rows") is None else check_rows(options["rows"])
         unit = facts.kind.resolution if facts.kind.name == "decimal" else None
         known = Known(facts.rows, facts.nullable, facts.size if stated is None else stated)
-        return cls(Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit, stated)
+        return cls(
+            Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit, stated
+        )
 
     def cost(self) -> Cost:
         """All of it, whatever it is spent on."""
