@@ -86,7 +86,7 @@ def test_a_count_errs_as_its_noise(spent):
     errors = np.arange(10_000)
     weights = np.where(errors, 2, 1) * np.exp(-((errors / size) ** 2) / 2 if "rho" in spent else -errors / size)
     predicted = plan("count", n=10**6, data="uniform", **spent).rows[0]
-    assert predicted.value_error == pytest.approx(weights @ errors / weights.sum(), rel=1e-6)
+    assert predicted.value_error == pytest.approx(weights @ errors / weights.sum(), rel=1e-3)
     assert predicted.rank_error is None
     nothing = plan("count", n=100, data="poisson", neighbors="swap", **spent).rows[0]
     assert nothing.value_error == nothing.error_95 == 0  # integers cannot be missing, so their number is public

@@ -6,8 +6,10 @@ Statistics of groups, of two columns and of shares are answered by what their pl
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import field
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -83,26 +85,31 @@ class Answerable:
             return needed_rows(grouped)
         part = Part(spending.amount, spending.zcdp, self.neighbors)
         if ranks:
-            return _known(part, SIZE, self._ends(part, ranks[0]) if self.statistic in ("quantile", "median") else 0)
+            return _known(part, SIZE, partial(self._ends, ranks[0]))
         centered = self.statistic != "sum" or self.neighbors == "swap"
-        return _known(part, SUM_SIZE if centered else SUM_SIZE / 2, 0)
+        return _known(part, SUM_SIZE if centered else SUM_SIZE / 2, lambda left: 0)
 
-    def _ends(self, part: Part, q: Fraction) -> int:
+    def _ends(self, q: Fraction, left: Part) -> int:
         """The least noisy number of records with which an end of the interval of a quantile is looked for."""
-        rank, wanted, left = short_rank(q), self.wanted, part.less(part.of(SIZE))
-        if wanted is None or rank in (0, 1):
+        rank, wanted = short_rank(q), self.wanted
+        if wanted is None or rank in (0, 1) or self.statistic not in ("quantile", "median"):
             return 0
         return _least(lambda size: any(end_look(side, rank, left, size, wanted) is not None for side in SIDES))
 
 
-def _known(part: Part, share: Fraction, least: int) -> int:
-    """The number of records that is believed in 95% of calls, with a noisy number of at least `least`."""
-    first, second = (part.of(each).additive for each in (share, SECOND_SIZE))
+def _known(part: Part, share: Fraction, least: Callable[[Part], int]) -> int:
+    """The number of records that is believed in 95% of calls, with a noisy number that is enough for what is left."""
+    first, second = part.of(share), part.of(SECOND_SIZE)
+    left = part.less(first)
+    looks = [(look.additive, least(rest)) for look, rest in ((first, left), (second, left.less(second)))]
 
     def believed(n: int) -> bool:
-        chances = [_beyond(noise, max(NOTHING * noise.scale(1), least) - n) for noise in (first, second)]
-        again = 1 - _beyond(first, NOTHING * first.scale(1) - n)
-        return chances[0] + again * chances[1] >= SURE
+        chance, reached = 0.0, 1.0
+        for noise, enough in looks:
+            here = NOTHING * noise.scale(1)
+            chance += reached * _beyond(noise, max(here, enough) - n)
+            reached *= 1 - _beyond(noise, here - n)
+        return chance >= SURE
 
     return _least(believed)
 
@@ -115,7 +122,7 @@ def _beyond(noise: Additive, least: float) -> float:
     return math.exp(-away) / 2 if away > 0 else 1 - math.exp(away) / 2
 
 
-def _least(enough: Any) -> int:
+def _least(enough: Callable[[int], bool]) -> int:
     """The smallest number that is enough, where more is enough too; at most a trillion."""
     low, high = 0, 1
     while not enough(high) and high < _MOST:

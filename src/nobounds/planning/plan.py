@@ -27,7 +27,7 @@ from nobounds.statistics.keywords import INTERVAL, level_of
 
 EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 MOST_RECORDS = 10**12
-FEW, SEVERAL = 24, 64  # draws for a first look, and for each epsilon of several
+FEW, SEVERAL = 24, 48  # draws for a first look, and for each epsilon of several
 
 
 def plan(
