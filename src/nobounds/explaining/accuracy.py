@@ -138,15 +138,16 @@ def _clipping(statement: ReleaseStatement) -> list[str]:
     if "clip" not in statement.parameters:
         return []
     low, high = _ends(statement)
-    return [
+    clipped = (
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
-        "These bounds were chosen privately. "
-        + (
-            "How much that changed the answer is not in the range above."
-            if statement.interval_of == OF_CLIPPED
-            else "What that changed is in the range above."
-        )
-    ]
+        "These bounds were chosen privately."
+    )
+    if statement.unbounded:
+        return [clipped]
+    changed = (
+        "How much that changed the answer is not" if statement.interval_of == OF_CLIPPED else "What that changed is"
+    )
+    return [f"{clipped} {changed} in the range above."]
 
 
 def _clips(statement: ReleaseStatement) -> list[str]:

@@ -19,7 +19,7 @@ from nobounds.values import dataclass
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")
 SHAPES_IN_WORDS = "even, skewed and heavy-tailed data (uniform, lognormal, Pareto), by simulated releases"
-_DRAWS = 32  # of a release, for each shape and number of records
+_DRAWS = 48  # of a release, for each shape and number of records
 
 
 @dataclass(frozen=True, slots=True)

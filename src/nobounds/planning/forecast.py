@@ -18,6 +18,7 @@ _HEADS = {
     "units": "units to show a group",
 }
 _SOME = ("rows_needed", "units")  # that not all forecasts have
+NO_INTERVAL = "no interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class Forecast:
 
 def lacking(statistic: str, grouped: bool) -> str:
     """What a statistic of too few rows lacks."""
-    return "no interval" if statistic in ("quantile", "median") and not grouped else "too few rows for an answer"
+    return NO_INTERVAL if statistic in ("quantile", "median") and not grouped else "too few rows for an answer"
 
 
 def _points(share: float) -> str:
