@@ -53,7 +53,7 @@ def rows_needed(
     rows that count.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
-    210
+    240
     """
     statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
     ranks = requested_ranks(statistic, q)
