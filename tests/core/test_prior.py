@@ -7,9 +7,9 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from support.laws import chi_square
 
 from nobounds.core.prior import TOP, ZERO, Prior, float_of, floats_of, key_of, keys_of, prior_of
-from support.laws import chi_square
 
 REAL, WHOLE = Prior(), Prior(True)
 BOTH = pytest.mark.parametrize("prior", [REAL, WHOLE, Prior(True, -2)], ids=["real", "whole", "cents"])

@@ -5,8 +5,9 @@ may leave one slice and enter another: then two cuts of a level change.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost
@@ -15,6 +16,7 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})
-    values = yield from _halved(order, qs, left)
+    levels = depth(len(qs))
+    values = yield from halved(order, qs, [left.of(Fraction(1, levels))] * levels)
     return Several(tuple(values), size, parts | {"quantiles": left.cost})
 
 
@@ -46,21 +49,18 @@ class Node(NamedTuple):
     stop: Fraction
 
 
-def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[int]]:
+def halved(order: Order, qs: tuple[Fraction, ...], levels: Sequence[Part]) -> Program[list[int]]:
     """The quantiles, level by level: the slices of a level are disjoint, and cost together what one of them does."""
-    each = own.of(Fraction(1, _levels(len(qs))))
     values = [0] * len(qs)
     nodes = [Node(Slice(0, order.total, *order.line.ends), 0, len(qs), Fraction(0), Fraction(1))]
-    while nodes:
+    for each in levels:
         middles = [_middle(node, qs) for node in nodes]
+        cost = partial(_cost, each)
         inside = [
             short_rank((qs[k] - node.start) / (node.stop - node.start)) for node, k in zip(nodes, middles, strict=True)
         ]
-        cuts = tuple(
-            Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost)
-            for node, q in zip(nodes, inside, strict=True)
-        )
-        drawn = yield Together(cuts, lambda: each.cost)
+        cuts = tuple(Cut(order, node.piece, q, cut_rate(each, q), cost) for node, q in zip(nodes, inside, strict=True))
+        drawn = yield Together(cuts, cost)
         halves = []
         for node, middle, (key, cut) in zip(nodes, middles, drawn, strict=True):
             values[middle] = key
@@ -69,6 +69,10 @@ def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[i
             halves += [half for half in (below, above) if half.low < half.high]
         nodes = halves
     return values
+
+
+def _cost(part: Part) -> Cost:
+    return part.cost
 
 
 def cut_rate(each: Part, q: Fraction) -> Fraction:
@@ -81,7 +85,7 @@ def cut_rate(each: Part, q: Fraction) -> Fraction:
     return min(each.rate(q), Part(each.amount / 2, each.zcdp, "add-remove").rate(q))
 
 
-def _levels(many: int) -> int:
+def depth(many: int) -> int:
     """The levels of a tree of so many quantiles."""
     return math.ceil(math.log2(many + 1))
 
@@ -89,6 +93,6 @@ def _levels(many: int) -> int:
 def _middle(node: Node, qs: tuple[Fraction, ...]) -> int:
     """The quantile nearest to the middle of the slice among those that leave both halves a level less."""
     many, half = node.high - node.low, (node.start + node.stop) / 2
-    levels = _levels(many)
-    balanced = (k for k in range(many) if max(_levels(k), _levels(many - 1 - k)) < levels)
+    levels = depth(many)
+    balanced = (k for k in range(many) if max(depth(k), depth(many - 1 - k)) < levels)
     return min((node.low + k for k in balanced), key=lambda k: abs(qs[k] - half))

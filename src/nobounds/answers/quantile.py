@@ -8,7 +8,6 @@ its target, where a choice would fall into a gap.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -21,6 +20,7 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.choice import Choice, choice_cost
 from nobounds.mechanisms.clock import EFOLDS, Ring, Side, at_distance, distance, fixed_cost, walk_cost
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 INNER = Fraction(1, 4)  # below this tail quantiles are walked to
 NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is asked for; its ends share the rest
@@ -170,10 +170,7 @@ def extremes(
     for q in qs:
         side: Side = 1 if q == 1 else -1
         own = each.of(NUMBER) if level else each
-        ticks = float(TICKS)
-        value = yield from walked(
-            order, center, side, False, Fraction(0), own.walk(Fraction(0), False), -math.log(ticks), ticks, own
-        )
+        value = yield from outermost(order, center, side, own)
         parts["number"] = own.cost if "number" not in parts else parts["number"] + own.cost
         ends = None
         if level:
@@ -184,6 +181,12 @@ def extremes(
             parts["interval"] = rest.cost if "interval" not in parts else parts["interval"] + rest.cost
         brackets.append(Bracket(value, ends, size, parts))
     return brackets
+
+
+def outermost(order: Order, center: int, side: Side, own: Part) -> Program[int]:
+    """The extreme on one side of a released number, by a walk outward."""
+    ticks, none = float(TICKS), Fraction(0)
+    return (yield from walked(order, center, side, False, none, own.walk(none, False), -math.log(ticks), ticks, own))
 
 
 def beyond(order: Order, center: int, side: Side, nats: float, own: Part) -> Program[int]:

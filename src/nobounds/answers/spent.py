@@ -4,7 +4,6 @@ Shares of a part are shares of its amount, of epsilon as of rho.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -17,6 +16,7 @@ from nobounds.mechanisms.clock import fixed_cost, walk_cost
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 # Of epsilon for the number of records, and for a second look at it where the first may be nothing but noise: medians of
 # 60 rows are answered in 9 of 10 calls then, and a column without numbers in less than 1 of 400.

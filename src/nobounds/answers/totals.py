@@ -12,7 +12,7 @@ few records are no cases of their own.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
@@ -32,6 +32,7 @@ from nobounds.exact import MAX, finite_float
 from nobounds.mechanisms.clock import Ring, distance, fixed_cost
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 SAFE = 8  # nats that keep the start from halting where no records are
 START_NATS = 60  # records times epsilon for a start, ...
@@ -113,14 +114,25 @@ def found_clip(
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return parts | {"noise": left.cost}
-    key, center, step = 0, Fraction(0), 1.0 if line.unit is None else finite_float(line.unit)
+    key, center = 0, Fraction(0)
     if centered:
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
         center = line.number(key)
+    size_bar = _bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0
+    clip = yield from clip_around(order, records, key, center, left, size, size_bar)
+    return replace(clip, parts=parts | clip.parts)
+
+
+def clip_around(
+    order: Order, records: Records, key: int, center: Fraction, left: Part, size: int, size_bar: float
+) -> Program[Clip]:
+    """The clip around a released centre, for about `size` records."""
+    line = order.line
+    step = 1.0 if line.unit is None else finite_float(line.unit)
     own = left.of(min(max(left.nats(START_NATS, size), LEAST_START), MOST_START))
     start = step * (yield from _start(order, key, own))
-    parts["start"], left = own.cost, left.less(own)
+    parts, left = {"start": own.cost}, left.less(own)
     own = left.of(COUNTS)
     shells = yield from _shells(records, finite_float(center), start, own)
     parts["shells"], left = own.cost, left.less(own)
@@ -129,7 +141,6 @@ def found_clip(
     low, high = center - reach, center + reach
     low = low if line.lower is None else min(max(low, line.lower), center)
     high = high if line.upper is None else max(min(high, line.upper), center)
-    size_bar = _bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0
     return Clip(center, low, high, reach, shells, inside, size, size_bar, left, parts)
 
 

@@ -14,7 +14,6 @@ Doubles are written as keys: whole numbers in the order of the doubles, that of 
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.noise.discrete import uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 TOP = int(np.float64(np.finfo(np.float64).max).view(np.int64))  # the key of the largest double
 

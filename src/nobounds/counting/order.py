@@ -5,7 +5,6 @@ again, and sorted; all others stay counts. So a table of occupied intervals of k
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from nobounds.counting.spans import Spans, selected
 from nobounds.ladders.cells import ends
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
+from nobounds.values import dataclass
 
 MOST = 1 << 17  # records that are read again one by one
 _SPLIT = 12  # bits by which rungs of more records are split

@@ -12,7 +12,7 @@ whose numbers all have the same loss accept at once, so around the target there 
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
@@ -28,6 +28,7 @@ from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 # exp(-NATS) is less than 2**-60 of what the lightest double weighs: records beyond that many ranks over the rate are
 # hardly ever looked at, and the draw is exact all the same.

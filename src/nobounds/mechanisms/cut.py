@@ -8,7 +8,7 @@ move another across, and both slices would change.
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 BITS = 64  # of a tag
 Tags = NDArray[np.uint64]

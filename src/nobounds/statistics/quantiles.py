@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -34,7 +34,7 @@ from nobounds.statistics.keywords import (
     stated_of,
     terms_of,
 )
-from nobounds.statistics.searched import searched_extremes, searched_quantile
+from nobounds.values import dataclass
 
 DRAWN = "the rows are independent draws from the population"
 
@@ -87,7 +87,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
         parameters = {"q": [str(rank) for rank in ranks], **plan.described()}
         reason = TOO_FEW if drawn.size is None else None
         answered = tuple(values[rank] for rank in ranks)
-        return Answer(answered if reason is None else None, parameters, (), drawn.parts, reason, drawn.size)
+        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size)
 
     return _released("quantiles", f"quantiles {', '.join(map(str, qs))}", answer, data, options)
 
@@ -175,6 +175,8 @@ class LinePlan:
 
 def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_quantile  # seldom used, and takes long to load
+
         return searched_quantile(statistic, rank, data, options)
     if short_rank(rank) in (0, 1):
         return _extremes(statistic, (short_rank(rank),), data, options, {"q": str(rank)})
@@ -197,6 +199,8 @@ def _extremes(
     statistic: str, qs: tuple[Fraction, ...], data: object, options: Any, more: dict[str, Any] | None = None
 ) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_extremes
+
         return searched_extremes(statistic, statistic, qs, data, options)
     level = level_of(options)
 
@@ -217,7 +221,7 @@ def _answer(plan: LinePlan, order: Order, brackets: tuple[Bracket, ...], paramet
     values = tuple(plan.value(order, bracket.value) for bracket in brackets)
     intervals = () if first.ends is None else later(lambda: tuple(plan.ends(order, bracket) for bracket in brackets))
     reason = TOO_FEW if first.size is None else None
-    value = None if reason else values[0] if len(values) == 1 else values
+    value = values[0] if len(values) == 1 else values
     return Answer(value, parameters, intervals, first.parts, reason, first.size)
 
 

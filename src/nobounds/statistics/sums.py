@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -32,6 +31,7 @@ from nobounds.statistics.keywords import (
     terms_of,
 )
 from nobounds.statistics.quantiles import DRAWN, LinePlan
+from nobounds.values import dataclass
 
 THINNING = (
     "beyond the clip, values thin out at least as fast as they were seen to do up to it; "

@@ -71,15 +71,6 @@ def test_a_public_bound_is_an_end():
     assert release.interval[1] == 100
 
 
-def test_with_too_few_rows_nothing_is_answered():
-    """Neither the point nor the interval, and the release says what would do."""
-    release = nb.quantile(np.arange(20.0), 0.5, epsilon=1, interval=0.95, rows=20)
-    assert release.value is None
-    assert release.reason == "too few rows"
-    assert release.parameters["needed"]["rows"] > 20
-    assert release.interval == (-math.inf, math.inf)
-
-
 def test_heaps_have_an_interval_of_width_0():
     """Most rows are equal: both ends are that number."""
     rows = np.array([7] * 3000 + list(range(100)))
@@ -111,8 +102,7 @@ def test_percentiles_of_the_answer():
         {"interval": 1},
         {"interval": 0.3},
         {"interval": 0.95, "of": "rows"},
-        {"of": "sample"},
-        {"guarantee": True},
+        {"guarantee": True, "interval": None},
         {"interval": 0.95, "method": "walk"},
         {"interval": 0.95, "beta": 1.5},
     ],
@@ -121,6 +111,14 @@ def test_what_cannot_be_combined_is_refused(options):
     """Before anything is charged."""
     with pytest.raises(ValueError):
         nb.quantile([1.0], 0.5, epsilon=1, **options)
+
+
+def test_a_guarantee_brings_its_interval():
+    """A call that asks for a guarantee and names no level has the interval that is the default."""
+    release = nb.median(range(1000), epsilon=1, guarantee=True, rng=random.Random(0))
+    low, high = release.interval
+    assert low <= release.value <= high
+    assert release.parameters["interval"]["level"] == 0.95 and release.parameters["interval"]["guarantee"]
 
 
 def test_a_guarantee_is_true_or_false():

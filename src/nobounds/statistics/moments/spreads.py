@@ -60,7 +60,7 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
         clip, first = yield from total(data.chunks, clip, own, False, Fraction(1), at)
         second = yield from squares(data.chunks, clip, clip.left.less(own), at)
         value, low, high = variance_of(clip, first, second, order.line)
-        written = _root if statistic == "std" else _float
+        written = root if statistic == "std" else _float
         number = min(written(value), MAX)
         bar = (min(written(low), number), max(written(high), number))
         parts = clip.parts | {"noise": clip.left.cost}
@@ -78,7 +78,7 @@ def _float(number: Fraction | float) -> float:
     return math.inf if number > MAX else finite_float(Fraction(number))
 
 
-def _root(variance: Fraction | float) -> float:
+def root(variance: Fraction | float) -> float:
     """The root of a variance, which may lie beyond the floats where its root does not."""
     if isinstance(variance, float):
         return math.sqrt(variance)
