@@ -1,7 +1,7 @@
 """How many rows a statistic needs to be answered in 95% of calls.
 
-A statistic of one column is answered where its noisy number of records cannot be noise alone; of a quantile that is not
-asked for without, an end of its interval is wanted too, and which ends are looked for follows from that number.
+A statistic of one column is answered where its noisy number of records cannot be noise alone. A quantile should have an
+end of its interval too, and which ends are looked for follows from that number.
 Statistics of groups, of two columns and of shares are answered by what their plans mark.
 """
 
@@ -49,7 +49,7 @@ class Answerable:
 
     qs: the ranks of quantiles.
     heap: the part of the records that may have one value, such as 0. Around a clip of an old kind these do not count.
-    wanted: the interval of a quantile, if one is asked for.
+    wanted: the interval of a quantile, if there is to be one.
     """
 
     statistic: str

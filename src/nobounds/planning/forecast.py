@@ -50,7 +50,7 @@ class Forecast:
     """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is sensitive.
 
     typical: the true values, one for each number released, where every record lies at its expected place.
-    sampled: whether answers were drawn; mean errors are then good to about a sixth, else they are exact.
+    sampled: whether answers were drawn; mean errors are then good to about a quarter, else they are exact.
     notes: sentences on what else a reader should know.
     """
 
@@ -131,7 +131,7 @@ class Forecast:
                 f"to be shown 95% of the time{small}."
             )
         if self.sampled:
-            sentences.append("These are simulated releases: mean errors are good to about a sixth.")
+            sentences.append("These are simulated releases: mean errors are good to about a quarter.")
         return [*sentences, *self.notes]
 
     def too_few(self, row: ForecastRow) -> str:

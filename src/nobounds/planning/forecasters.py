@@ -62,7 +62,7 @@ RANKS: dict[str, tuple[Fraction, ...]] = {
     "minimum": (Fraction(0),),
     "bounds": (Fraction(0), Fraction(1)),
 }
-DRAWS = 192  # of a statistic: mean errors are good to about a sixth
+DRAWS = 192  # of a statistic: mean errors are good to about an eighth
 TINY = 1e-300  # the error of a useless answer if all records are 0
 FAR = 1e290  # no error is larger: their sums are floats
 _KEPT = 256  # data sets that are kept for the next epsilon
@@ -128,7 +128,7 @@ class Forecaster:
         return max(abs(self.truths(typical)[0]), TINY)
 
     def errors(self, spending: Spending, draws: int = DRAWS) -> Errors:
-        """The expected errors for an epsilon or a rho, over so many draws."""
+        """The expected errors for an epsilon or a rho, over this number of draws."""
         if self.statistic == "count":
             return self._of_counts(spending.plan(Additive))
         cap, n = self.useless(self.sampling.typical()), self.sampling.n
@@ -161,17 +161,17 @@ class Forecaster:
         how["neighbors"] = self.options["neighbors"]
         if self.statistic in WITH_INTERVAL and "interval" in self.options:
             how["interval"] = self.options["interval"]
-        found: Drawn = []
+        drawn: Drawn = []
         for number in range(draws):
             sample = self.fresh(number)
-            release = FUNCTIONS[self.statistic](*self._columns(sample), *self._asked, **how, rng=random.Random(number))
+            release = FUNCTIONS[self.statistic](*self._columns(sample), *self._ranks, **how, rng=random.Random(number))
             several = len(self.qs) > 1 or self.statistic == "quantiles"
             values = release.value if several else (release.value,)
-            found.append((sample, (None,) * len(self.qs) if values is None else tuple(map(_plain, values))))
-        return found
+            drawn.append((sample, (None,) * len(self.qs) if values is None else tuple(map(_plain, values))))
+        return drawn
 
     @property
-    def _asked(self) -> tuple[Fraction, ...]:
+    def _ranks(self) -> tuple[Fraction, ...]:
         """The ranks that the function takes."""
         return self.qs if self.statistic in ("quantile", "quantiles") else ()
 
@@ -190,7 +190,7 @@ class Forecaster:
         """The groups of tables, and the answer of each group."""
         from nobounds.tables.table import Table
 
-        found: Drawn = []
+        drawn: Drawn = []
         n = self.sampling.n
         many = min(self.groups, _GROUPED // n)
         groups = np.repeat(np.arange(many), n)
@@ -198,11 +198,11 @@ class Forecaster:
             values = self.sampling.shape.at(np.random.default_rng([n, number]).random(many * n))
             table = Table({"x": values.astype(np.int64) if self.facts.integral else values, "g": groups})
             grouped = table.group_by("g", keys=list(range(many)))
-            release = getattr(grouped, self.statistic)("x", *self._asked, **how, rng=random.Random(number))
+            release = getattr(grouped, self.statistic)("x", *self._ranks, **how, rng=random.Random(number))
             for own, value in zip(np.sort(values.reshape(many, n)), np.ma.asarray(release.values), strict=True):
                 answer = None if value is np.ma.masked else float(value)
-                found.append((Sample(own, np.ones(n, dtype=np.int64)), (answer,)))
-        return found
+                drawn.append((Sample(own, np.ones(n, dtype=np.int64)), (answer,)))
+        return drawn
 
 
 def _plain(value: Any) -> float | None:

@@ -19,7 +19,7 @@ def smallest(quick: Reached, reached: Reached) -> Fraction | None:
     `quick` may be wrong near the answer; the number that is returned passed `reached`.
 
     >>> float(smallest(lambda x: x > 2, lambda x: x * x >= 3))
-    1.74
+    1.81
     """
     rough = _bracket(quick, Fraction(1), _FAR) or (MOST, MOST)
     _, high = _narrowed(quick, *rough, _NEAR)

@@ -1,7 +1,7 @@
 """Planning: the error to expect before anything is spent, and the epsilon that an error needs.
 
 Data sets are drawn from a family or a public sample with fixed seeds, and the statistic is answered on each of them,
-with seeds too. Mean errors are good to about a sixth; those of counts are exact.
+with seeds too. Mean errors are good to about a quarter; those of counts are exact.
 """
 
 import math

@@ -33,7 +33,8 @@ def test_a_forecast_is_a_table_and_a_sentence():
     assert title == "Errors to expect: quantile (q = 1/2) of 800 records (lognormal)"
     assert head.split() == ["epsilon", "rank", "error", "value", "error", "median", "95%", "rows", "needed"]
     assert [row.split() for row in rows] == [list(row) for row in zip(*forecast.columns().values(), strict=True)]
-    assert [words, simulated] == forecast.sentences() and words.startswith("For epsilon 1 the answer is off by ")
+    assert [words, simulated] == forecast.sentences()
+    assert words.startswith("For epsilon 1 the answer is off by ")
 
 
 @pytest.mark.medium
