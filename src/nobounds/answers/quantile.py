@@ -134,9 +134,10 @@ def walked(
     if rung is None:
         return center if inward else order.line.ends[1 if side > 0 else 0]
     away = distance(rung)
-    slack = away * 0.5 / ticks * (1 if inward else -1)
-    near, far = (at_distance(order.line, center, side, each) for each in (away, away + slack))
-    return roundest(near, far)
+    slack, farther = away * 0.5 / ticks, 1 if inward else -1
+    near = at_distance(order.line, center, side, away, inward)
+    far = at_distance(order.line, center, side, away + slack * farther, not inward)
+    return roundest(near, far) if (far - near) * side * farther > 0 else near
 
 
 def roundest(one: int, other: int) -> int:

@@ -317,10 +317,14 @@ class Ring(Hidden):
         return logs
 
 
-def at_distance(line: Line, center: int, side: int, away: float) -> int:
-    """The key of the number at a distance from a centre, kept on the line; on a grid the next one outward."""
+def at_distance(line: Line, center: int, side: int, away: float, inward: bool = True) -> int:
+    """The key of the number at a distance from a centre, kept on the line.
+
+    On a grid a walk inward found records there or farther out, which are on the next number outward; and one outward
+    found none, so that the farthest are on the next number inward.
+    """
     number = float_of(center) + side * away
     if line.unit is not None and math.isfinite(number):
-        number = float(math.ceil(number) if side > 0 else math.floor(number))
+        number = float(math.ceil(number) if (side > 0) == inward else math.floor(number))
     first, last = line.ends
     return min(max(key_of(min(max(number, -MAX), MAX)), first), last)
