@@ -39,8 +39,8 @@ ROOMS = {
     "polars": "tables",
     "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
-    "planning": "accounting answers arrays ask clipping counting engines exact groups ladders noise plots ranks release "
-    "statistics tables",
+    "planning": "accounting answers arrays ask clipping counting engines exact groups ladders noise plots ranks "
+    "release statistics tables",
     "explaining": "accounting exact kinds planning release",
     "nobounds": "accounting counting engines explaining ladders mechanisms planning release statistics tables",
     "auditing": "nobounds accounting arrays clipping counting engines exact groups ladders "
