@@ -24,14 +24,16 @@ ROOMS = {
     "noise": "accounting exact",
     "programs": "accounting noise",
     "ladders": "accounting arrays exact kinds",
-    "counting": "arrays exact ladders",
+    "core": "arrays exact noise",
+    "counting": "arrays core exact ladders",
     "expressions": "ask exact",
     "engines": "accounting arrays counting exact expressions kinds ladders",
-    "mechanisms": "accounting arrays counting exact ladders noise programs",
+    "mechanisms": "accounting arrays core counting exact ladders noise programs",
+    "answers": "accounting arrays core counting exact mechanisms noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
-    "statistics": "accounting arrays ask clipping counting engines exact kinds ladders mechanisms noise programs "
+    "statistics": "accounting answers arrays ask clipping counting engines exact kinds ladders mechanisms noise programs "
     "ranks release",
     "tables": "accounting arrays ask clipping counting engines exact expressions groups kinds ladders "
     "mechanisms noise programs ranks release statistics",

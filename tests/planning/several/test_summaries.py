@@ -24,7 +24,7 @@ CASES = [
 def test_what_is_called_answered_is_answered(columns, rows, terms):
     """In at least 95% of columns, over 40 runs or more, within what chance does to so few of them.
 
-    Means and standard deviations depend on the records too: they get their part, and are answered in a third of columns.
+    Means and standard deviations depend on the records too: they are answered in a third of columns at least.
     """
     planned = plan_describe(columns, rows=rows, **terms)
     rng, bits = np.random.default_rng(3), random.Random(3)
