@@ -33,8 +33,8 @@ ROOMS = {
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
-    "statistics": "accounting answers arrays ask clipping counting engines exact kinds ladders mechanisms noise programs "
-    "ranks release",
+    "statistics": "accounting answers arrays ask clipping counting engines exact kinds ladders mechanisms noise "
+    "programs ranks release",
     "tables": "accounting arrays ask clipping counting engines exact expressions groups kinds ladders "
     "mechanisms noise programs ranks release statistics",
     "pandas": "tables",
