@@ -61,8 +61,8 @@ def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
             "What is not promised",
             (
                 "The plan is as good as the number of rows that was stated: what it calls answered is answered in at "
-                "least 95% of columns of that many rows with a value, but for a mean or standard deviation of which the "
-                "records say too little.",
+                "least 95% of columns of that many rows with a value, but for a mean or standard deviation of which "
+                "the records say too little.",
             ),
         ),
     ]

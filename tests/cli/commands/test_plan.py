@@ -25,7 +25,7 @@ def run(*words: object) -> Result:
 
 @pytest.mark.medium
 def test_a_forecast_is_a_table_and_a_sentence():
-    """A row for each epsilon, with the numbers of nobounds.planning.plan, a sentence on epsilon 1, and how it was forecast."""
+    """A row for each epsilon, with the numbers of nobounds.planning.plan, and sentences on epsilon 1."""
     result = run(*MEDIAN, "--epsilon", "0.5", "--epsilon", "1")
     assert result.exit_code == 0, result.stderr
     title, _, head, _, *rows, _, words, simulated = result.stdout.splitlines()
