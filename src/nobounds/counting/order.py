@@ -47,7 +47,8 @@ class Order:
         self._ladders = [ladder.finest(8, _FLOOR)]
         chunks = records()
         if isinstance(chunks, InOrder):
-            keys, counts = np.unique(self.line.keys(chunks[0]), return_counts=True)
+            values, each = chunks[0] if isinstance(chunks[0], tuple) else (chunks[0], np.ones(len(chunks[0]), np.int64))
+            keys, counts = merged([(self.line.keys(values), each)])
             self._table = _Table(keys, keys, counts, np.full(len(keys), _EXACT), keys)
         else:
             self._table = self._of(Histogram.of(chunks, self._ladders[0]), 0)

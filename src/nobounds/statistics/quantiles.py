@@ -126,16 +126,18 @@ class LinePlan:
     ladder: Ladder
     known: Known
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
+    stated: int | None = None  # the number of records, by the user
 
     @classmethod
     def of(cls, facts: Facts, terms: Terms, options: Any) -> "LinePlan":
         """The plan for a column."""
         spending = terms.spending.each(facts.unit.rows)
-        stated = options.get("rows")
-        size = facts.size if stated is None else min(check_rows(stated), MOST_ROWS)
+        stated = None if options.get("rows") is None else min(check_rows(options["rows"]), MOST_ROWS)
         unit = facts.kind.resolution if facts.kind.name == "decimal" else None
-        known = Known(facts.rows, facts.nullable, size)
-        return cls(Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit)
+        known = Known(facts.rows, facts.nullable, facts.size if stated is None else stated)
+        return cls(
+            Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit, stated
+        )
 
     def cost(self) -> Cost:
         """All of it, whatever it is spent on."""
@@ -152,9 +154,10 @@ class LinePlan:
 
     def described(self) -> dict[str, Any]:
         """What is public about the numbers, for a release."""
-        return {
+        facts = {
             name: given for name, given in self.ladder.describe().items() if name in ("resolution", "lower", "upper")
         }
+        return facts if self.stated is None else facts | {"stated_rows": self.stated}
 
     def value(self, order: Order, key: int | None) -> int | float | None:
         """The number of a key, as it is released."""
