@@ -35,7 +35,7 @@ class Several:
 
 def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known) -> Program[Several]:
     """The quantiles of these ranks, which rise; a later one is never smaller. Extremes are walked to, not cut off."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})

@@ -51,7 +51,7 @@ class Bracket:
 
 def quantile(order: Order, q: Fraction, whole: Part, known: Known, wanted: Wanted | None) -> Program[Bracket]:
     """The key of a quantile, and those of the ends of its interval; an end that is not known is None."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Bracket(None, (None, None) if wanted else None, size, parts | {"number": left.cost})
@@ -160,7 +160,7 @@ def extremes(
     order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known, level: Fraction | None
 ) -> Program[list[Bracket]]:
     """Extremes in equal parts, about one centre; with a level each has an inner end that it lies beyond."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return [Bracket(None, (None, None) if level else None, size, parts | {"number": left.cost}) for _ in qs]

@@ -110,7 +110,7 @@ def found_clip(
 ) -> Program[Clip | dict[str, Cost]]:
     """The clip, and what is left for sums; only what was spent where no number of records is known."""
     line = order.line
-    size, spent, left = yield from bought_size(order, whole, known, SIZE if centered else SIZE / 2)
+    size, spent, left, hidden = yield from bought_size(order, whole, known, SIZE if centered else SIZE / 2)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return parts | {"noise": left.cost}
@@ -119,7 +119,7 @@ def found_clip(
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
         center = line.number(key)
-    size_bar = _bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0
+    size_bar = hidden + (_bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0)
     clip = yield from clip_around(order, records, key, center, left, size, size_bar)
     return replace(clip, parts=parts | clip.parts)
 

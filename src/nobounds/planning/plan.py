@@ -23,7 +23,7 @@ from nobounds.planning.forecasters import DRAWS, RANKED, WITH_INTERVAL, Forecast
 from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.needed import MOST, smallest
 from nobounds.ranks.problem import check_rank, check_ranks
-from nobounds.statistics.keywords import INTERVAL, level_of
+from nobounds.statistics.keywords import LEVEL, level_of
 
 EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 MOST_RECORDS = 10**12
@@ -52,7 +52,7 @@ def plan(
     bins: int | None = None,
     edges: Iterable[Any] | None = None,
     points: Iterable[Any] | None = None,
-    interval: Number | None = INTERVAL,
+    interval: Number | None = LEVEL,
     quick: bool = False,
 ) -> Forecast:
     """The error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
