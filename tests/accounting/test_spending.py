@@ -3,10 +3,11 @@
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.accounting.spending import nominal, rest, share
+from nobounds.accounting.cost import gaussian, pure, range_bounded
+from nobounds.accounting.spending import Spending, nominal, rest, share
 
 amounts = st.fractions(F(1, 10**9), 10**3, max_denominator=10**9)
 CLOSE = F(1, 2**50)
@@ -41,3 +42,39 @@ def test_nothing_spent_leaves_all(zcdp):
 def test_a_nominal_epsilon_is_within_rho(rho):
     """Its square over two is at most rho, and nearly so."""
     assert rho * (1 - CLOSE) <= nominal(rho) ** 2 / 2 <= rho
+
+
+class Priced:
+    """A plan whose rho is a function of its nominal epsilon."""
+
+    def __init__(self, epsilon, rho):
+        self.epsilon, self._rho = epsilon, rho
+
+    def cost(self):
+        return gaussian(self._rho(self.epsilon))
+
+
+COSTS = {
+    "square": lambda epsilon: epsilon**2 / 2,
+    "linear": lambda epsilon: epsilon / 4,
+    "pure": lambda epsilon: pure(epsilon).rho,
+    "range": lambda epsilon: range_bounded(epsilon).rho,
+}
+
+
+@pytest.mark.medium
+@given(st.fractions(F(1, 10**6), 50, max_denominator=10**7).filter(lambda rho: rho > 0), st.sampled_from(list(COSTS)))
+@settings(deadline=None, max_examples=80)
+def test_the_largest_plan_within_a_rho_is_found(rho, name):
+    """It costs at most rho, and within a thousandth of it, if costs grow without jumps."""
+    plan = Spending(rho, True).plan(lambda epsilon, zcdp: Priced(epsilon, COSTS[name]))
+    assert rho * (1 - F(1, 1000)) <= plan.cost().rho <= rho
+
+
+def test_spending_is_an_epsilon_or_a_rho():
+    """Exactly one of them, exact; a pure plan is made once, for all of epsilon."""
+    made = []
+    assert Spending.of(0.1, None) == Spending(F(1, 10), False)
+    assert Spending.of(None, "1/3") == Spending(F(1, 3), True)
+    Spending.of(0.1, None).plan(lambda *given: made.append(given) or Priced(F(1), COSTS["square"]))
+    assert made == [(F(1, 10), False)]

@@ -97,23 +97,6 @@ def test_a_clip_that_is_not_trusted_promises_nothing():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("statistic", ["sum", "mean"])
-def test_intervals_hold_on_incomes(statistic, neighbors):
-    """The interval holds the truth of the sample, where that of the noise alone often does not."""
-    rng, held, noise = np.random.default_rng(5), [], []
-    for seed in range(25):
-        data = rng.lognormal(10, 1, 3000)
-        true = float(getattr(np, statistic)(data))
-        found = getattr(nb, statistic)(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed))
-        low, high = found.interval
-        held.append(low <= true <= high)
-        noise.append(abs(found.value - true) <= found.parameters["half_interval"])
-    assert sum(held) >= 22
-    assert sum(held) >= sum(noise)
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.sampled
 def test_means_over_six_decades_are_near_and_have_two_ends(neighbors):
     """The largest records are hundreds of scales from the median, and so is the clip."""
@@ -173,21 +156,6 @@ def test_intervals_of_sums_hold_at_a_small_epsilon():
             held.append(low <= data.sum() <= high)
     assert len(held) > 120
     assert np.mean(held) > 0.92
-
-
-@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("value", [0.0, 7.3, -1e6])
-def test_the_mean_of_a_constant_column_is_its_value(value, neighbors):
-    """With so much epsilon it is known that no record lies elsewhere, and between public bounds a few are covered."""
-    data, times = np.full(1000, value), 40
-    sure = [nb.mean(data, epsilon=50, neighbors=neighbors, rng=random.Random(seed)) for seed in range(times)]
-    assert sum(release.value == value and release.interval == (value, value) for release in sure) >= 36
-    bounds = {"lower": -2e6, "upper": 2e6}
-    few = [nb.mean(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed), **bounds) for seed in range(times)]
-    answered = [release for release in few if release.value is not None]
-    assert len(answered) >= 36
-    assert {release.value for release in answered} == {value}
-    assert max(np.ptp(release.interval) for release in answered) <= 0.08 * 4e6
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])

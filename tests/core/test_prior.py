@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from fractions import Fraction as F
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def test_numbers_are_drawn_as_they_weigh(prior, middle):
     if middle == 10:  # the whole numbers, and others in between
         keys = [key_of(float(x)) for x in range(8, 13)]
         edges = [first, *(edge for key in keys for edge in (key, key + 1) if first < edge <= last), last + 1]
-        stretches = list(zip(edges, edges[1:], strict=False))
+        stretches = list(pairwise(edges))
     else:
         stretches = [(key, key + 1) for key in range(first, last + 1)]
     seen = [sum(n for key, n in drawn.items() if a <= key < b) for a, b in stretches]

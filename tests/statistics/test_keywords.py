@@ -52,7 +52,9 @@ FUNCTIONS = {
     nb.vector_mean: LOSS | {"delta", "upper", "marks"} | CHARGED,
 }
 SPREADS = ("quantile", "median", "maximum", "minimum", "bounds", "sum", "mean", "std", "variance")
-ALWAYS = {getattr(place, name) for place in (nb, Table) for name in SPREADS}  # with an interval, if none is asked for
+ALWAYS = {getattr(place, name) for place in (nb, Table) for name in SPREADS} | {
+    GroupedTable.bounds
+}  # with an interval, if none is asked for
 METHODS = {
     Table.quantile: WALKED | {"rows", "method", *INTERVAL},
     Table.median: WALKED | {"rows", "method", *INTERVAL},

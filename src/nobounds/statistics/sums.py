@@ -33,6 +33,7 @@ from nobounds.statistics.keywords import (
 from nobounds.statistics.quantiles import DRAWN, LinePlan
 from nobounds.values import dataclass
 
+OPEN = (-math.inf, math.inf)
 THINNING = (
     "beyond the clip, values thin out at least as fast as they were seen to do up to it; "
     "a separate group far out would not be covered"
@@ -88,11 +89,11 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
     population = statistic == "mean" and default_of(options, "of") == "population"
 
     def answer(plan: LinePlan, data: Column) -> Answering:
-        at = LEVEL if level is None else float(level)
+        at, asked = LEVEL if level is None else float(level), interval_described(level, population)
         order = Order(data.chunks, plan.ladder)
         clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=centered, level=at)
         if not isinstance(clip, Clip):
-            return Answer(None, plan.described(), (), clip, TOO_FEW)
+            return Answer(None, asked | plan.described(), () if level is None else (OPEN,), clip, TOO_FEW)
         whole, unit = plan.ladder.integral or plan.unit is not None, plan.unit or Fraction(1)
         clip, noisy = yield from total(data.chunks, clip, clip.left, whole, unit, at)
         parts = clip.parts | {"noise": clip.left.cost}
@@ -103,7 +104,7 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
         exact = finite_float(value) + 0.0 if plan.unit is None else value
         if statistic == "sum" and plan.unit is None and plan.ladder.integral:
             exact = round(min(max(value, Fraction(-MAX)), Fraction(MAX)))
-        parameters = clip_described(clip, plan, None if level is None else at, population)
+        parameters = clip_described(clip, plan) | asked
         intervals: tuple[Interval, ...] = () if level is None else ((low, high),)
         size = clip.size if "size" in parts else None
         return Answer(exact, parameters | {"noise_scale": min(noisy.scale, MAX)}, intervals, parts, size=size)
@@ -113,15 +114,19 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
     )
 
 
-def clip_described(clip: Clip, plan: LinePlan, level: float | None, population: bool) -> dict[str, Any]:
-    """What a release says about its clip, its noise and its interval."""
+def clip_described(clip: Clip, plan: LinePlan) -> dict[str, Any]:
+    """What a release says about its clip and its noise."""
     plain: Callable[[Fraction], int | float] = int if plan.ladder.integral else lambda x: finite_float(x) + 0.0
-    parameters: dict[str, Any] = {"clip": [plain(clip.low), plain(clip.high)]}
-    if level is not None:
-        of = "population" if population else "sample"
-        assumes = f"{DRAWN}; {THINNING}" if population else THINNING
-        parameters["interval"] = {"level": level, "of": of, "assumes": assumes}
-    return parameters | {"noise": plan.part.additive.name} | plan.described()
+    return {"clip": [plain(clip.low), plain(clip.high)], "noise": plan.part.additive.name} | plan.described()
+
+
+def interval_described(level: Fraction | None, population: bool) -> dict[str, Any]:
+    """What a release says about its interval, if it has one."""
+    if level is None:
+        return {}
+    assumes = f"{DRAWN}; {THINNING}" if population else THINNING
+    of = "population" if population else "sample"
+    return {"interval": {"level": float(level), "of": of, "assumes": assumes}}
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from nobounds.statistics.keywords import (
     Counted,
     Distinct,
     Each,
+    Enclosed,
     Ended,
     Keys,
     Paired,
@@ -40,7 +41,6 @@ from nobounds.statistics.keywords import (
     Ranged,
     Searched,
     Spent,
-    Summed,
     ValuedByUnit,
     flag,
     spelled_out,
@@ -206,7 +206,7 @@ class Table(SharedOnly):
         return bounds(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def sum(self, column: str, **options: Unpack[Summed]) -> Single:
+    def sum(self, column: str, **options: Unpack[Enclosed]) -> Single:
         """A private sum."""
         from nobounds.statistics.sums import sum
 
@@ -220,14 +220,14 @@ class Table(SharedOnly):
         return mean(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def std(self, column: str, **options: Unpack[Summed]) -> Single:
+    def std(self, column: str, **options: Unpack[Enclosed]) -> Single:
         """A private standard deviation."""
         from nobounds.statistics.moments.spreads import std
 
         return std(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def variance(self, column: str, **options: Unpack[Summed]) -> Single:
+    def variance(self, column: str, **options: Unpack[Enclosed]) -> Single:
         """A private variance."""
         from nobounds.statistics.moments.spreads import variance
 

@@ -94,15 +94,6 @@ def test_a_public_bound_is_the_other_end():
     assert nb.quantile(data, 1, epsilon=1, interval=0.95, rng=random.Random(1)).interval == release.interval
 
 
-def test_too_few_rows_are_not_answered():
-    """It says what would do; and what would do, does."""
-    few = nb.bounds([1.0, 2.0], epsilon=1, interval=0.95)
-    assert few.value == (None, None)
-    rows = few.parameters["needed"]["rows"]
-    enough = [nb.bounds(np.arange(1.4 * rows), epsilon=1, interval=0.95).reason for _ in range(5)]
-    assert enough.count(None) >= 4
-
-
 @pytest.mark.parametrize("wrong", [{"noise": "gumbel"}, {"beta": 2}, {"interval": 2}])
 def test_what_cannot_be_combined_is_refused(wrong):
     """From the keywords alone."""

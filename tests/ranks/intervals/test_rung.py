@@ -6,7 +6,6 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-import nobounds as nb
 from nobounds.counting.second_look import Counts
 from nobounds.noise.source import random_source
 from nobounds.ranks.intervals.rung import CHANCE, rung
@@ -74,26 +73,3 @@ def test_a_walk_that_starts_beyond_all_records_says_nothing_false(data):
         for _, route, last in AnswerLaw.sampled(question, counts, random_source(random.Random(2)), 1).lasts:
             assert route.start not in (route.ladder.first, route.ladder.last)
             assert miss(data, question, route, last) <= CHANCE
-
-
-def test_an_answer_lies_between_the_ends_of_its_rung():
-    """Also on a grid, where the roundest number may be the point beside a rung."""
-    for number in range(1_704_103_201, 1_704_103_229, 7):
-        release = nb.quantile(np.full(5000, number), 0.5, epsilon=1, rng=random.Random(1))
-        said = release.parameters["rung"]
-        assert said["low"] <= release.value <= said["high"]
-
-
-def test_what_a_release_says_is_narrow_and_stands_in_its_explanation():
-    """A few percentiles at n epsilon = 3,000; nothing with few rows, or where the search is the user's own."""
-    data = RNG.lognormal(3, 1, 3000)
-    release = nb.quantile(data, 0.5, epsilon=1, rng=random.Random(1))
-    said = release.parameters["rung"]
-    low, high = said["percentiles"]
-    assert low < 50 < high < low + 3
-    assert said["low"] <= release.value <= said["high"]
-    assert "holds for every data set" in " ".join(str(nb.explain(release)).split())
-    assert nb.Release.from_json(release.to_json()) == release
-    assert "rung" not in nb.quantile(data[:150], 0.5, epsilon=1, marks=False).parameters
-    assert "rung" not in nb.quantile(data, 0.5, epsilon=1, beta=2).parameters
-    assert "rung" not in nb.quantile(data, 0.5, epsilon=1, noise="gumbel", method="walk").parameters

@@ -28,6 +28,7 @@ from nobounds.statistics.keywords import (
     Bounded,
     Distinct,
     Each,
+    Enclosed,
     Grouped,
     GroupedExtreme,
     Keys,
@@ -111,7 +112,7 @@ class GroupedTable(SharedOnly):
         return self._several(quantiles, column, ranks, asks, f"quantiles {', '.join(map(str, ranks))}", options)
 
     @spelled_out
-    def bounds(self, column: str, **options: Unpack[GroupedExtreme]) -> Answers:
+    def bounds(self, column: str, **options: Unpack[Enclosed]) -> Answers:
         """A private minimum and maximum of each group, by name; at most 10,000 keys."""
         asks = [ask.minimum(column), ask.maximum(column)]
         return self._several(bounds, column, None, asks, "bounds", options)
