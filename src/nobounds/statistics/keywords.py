@@ -228,7 +228,7 @@ class VectorKeywords(Budgeted, total=False):
 
 DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
 DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": False}
-LEVEL = 0.95  # of intervals, where none is asked for by itself
+LEVEL = 0.95  # of intervals, where none is requested by itself
 WITH_INTERVAL = (Searched, QuantileKeywords, Ended, ExtremeKeywords, Enclosed, SumKeywords, Averaged, MeanKeywords)
 
 MEANINGS = {
