@@ -48,11 +48,11 @@ def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known)
     if ends:
         own = left.less(*[each] * levels)
         brackets = yield from extremes(order, ends, own, replace(known, size=size), None)
-        found = [bracket.value for bracket in brackets if bracket.value is not None]
+        outer = [bracket.value for bracket in brackets if bracket.value is not None]
         if 0 in ends:
-            values = [min(found[:1] + values)] * short.count(Fraction(0)) + values
+            values = [min(outer[:1] + values)] * short.count(Fraction(0)) + values
         if 1 in ends:
-            values = values + [max(values + found[-1:])] * short.count(Fraction(1))
+            values = values + [max(values + outer[-1:])] * short.count(Fraction(1))
     return Several(tuple(values), size, parts | {"quantiles": left.cost})
 
 
