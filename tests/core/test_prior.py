@@ -11,6 +11,7 @@ import pytest
 from support.laws import chi_square
 
 from nobounds.core.prior import TOP, ZERO, Prior, float_of, floats_of, key_of, keys_of, prior_of
+from nobounds.mechanisms.choice import drawn
 
 REAL, WHOLE = Prior(), Prior(True)
 BOTH = pytest.mark.parametrize("prior", [REAL, WHOLE, Prior(True, -2)], ids=["real", "whole", "cents"])
@@ -128,14 +129,14 @@ def test_numbers_are_drawn_as_they_weigh(prior, middle):
     source = random.Random(1).getrandbits
     if not prior.mass(first, last):
         return
-    drawn = Counter(prior.drawn(first, last, source) for _ in range(6000))
+    numbers = Counter(drawn(prior, first, last, source) for _ in range(6000))
     if middle == 10:  # the whole numbers, and others in between
         keys = [key_of(float(x)) for x in range(8, 13)]
         edges = [first, *(edge for key in keys for edge in (key, key + 1) if first < edge <= last), last + 1]
         stretches = list(pairwise(edges))
     else:
         stretches = [(key, key + 1) for key in range(first, last + 1)]
-    seen = [sum(n for key, n in drawn.items() if a <= key < b) for a, b in stretches]
+    seen = [sum(n for key, n in numbers.items() if a <= key < b) for a, b in stretches]
     masses = [prior.mass(a, b - 1) for a, b in stretches]
     assert chi_square(seen, masses) > 1e-9
 
@@ -147,9 +148,9 @@ def test_draws_stay_in_their_interval(prior):
     for a, b in zip(keys_at_random(1500, 3), keys_at_random(1500, 4), strict=True):
         first, last = min(a, b), max(a, b)
         if prior.mass(first, last):
-            assert first <= prior.drawn(first, last, source) <= last
-    assert REAL.drawn(TOP, TOP, source) == -REAL.drawn(-TOP, -TOP, source) == TOP
-    assert REAL.drawn(0, 0, source) == 0
+            assert first <= drawn(prior, first, last, source) <= last
+    assert drawn(REAL, TOP, TOP, source) == -drawn(REAL, -TOP, -TOP, source) == TOP
+    assert drawn(REAL, 0, 0, source) == 0
 
 
 def test_keys_are_in_the_order_of_the_floats():

@@ -165,14 +165,6 @@ def test_an_import_is_seen_however_it_is_written(source: str):
     assert rooms & {"cli", "clipping", "engines"}
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda f: f.name)
-def test_no_room_is_crowded(folder: Path):
-    """At most 14 modules in a folder, and 34 entries at the top."""
-    modules = list(folder.glob("*.py"))
-    assert len(modules) <= 14
-    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 34
-
-
 @pytest.mark.medium
 def test_importing_nobounds_loads_no_optional_library():
     """After `import nobounds`, no library that only some users need is loaded."""

@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.noise.discrete import uniform_below
-from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
 
 TOP = int(np.float64(np.finfo(np.float64).max).view(np.int64))  # the key of the largest double
@@ -95,21 +93,20 @@ class Prior:
         """What 0 weighs."""
         return int(2 * self.one_side // (ZERO - 1))
 
-    def drawn(self, first: int, last: int, source: RandomSource) -> int:
-        """The key of a number from `first` to `last`, each as likely as it weighs."""
-        place = uniform_below(self.mass(first, last), source)
+    def at(self, first: int, last: int, place: int) -> int:
+        """The key of the number from `first` to `last` that has this unit of their mass."""
         if first < 0:
             below = self.mass(first, min(last, -1))
             if place < below:
-                return -self._drawn_above_zero(max(-last, 1), -first, place)
+                return -self._at_above_zero(max(-last, 1), -first, place)
             place -= below
         if first <= 0 <= last:
             if place < self.zero:
                 return 0
             place -= self.zero
-        return self._drawn_above_zero(max(first, 1), last, place)
+        return self._at_above_zero(max(first, 1), last, place)
 
-    def _drawn_above_zero(self, first: int, last: int, place: int) -> int:
+    def _at_above_zero(self, first: int, last: int, place: int) -> int:
         low, high = self._edge(first - 1), self._edge(last)
         passed = self._below(*low)
         decade = bisect_right(self._before, passed + place) - 1 + _LEAST
@@ -264,10 +261,9 @@ class Around:
         quotient = np.abs(far - near) / (scale + np.abs(far - end)) * (scale / (scale + np.abs(near - end)))
         return np.asarray(self.prior.masses(first, last) * 2.0**_FINER + float(self._half) * quotient)
 
-    def drawn(self, first: int, last: int, source: RandomSource) -> int:
-        """The key of a number from `first` to `last`, each as likely as it weighs."""
-        before = self.up_to(first - 1)
-        place = before + uniform_below(self.up_to(last) - before, source)
+    def at(self, first: int, last: int, place: int) -> int:
+        """The key of the number from `first` to `last` that has this unit of their mass."""
+        place += self.up_to(first - 1)
         while first < last:
             middle = (first + last) // 2
             first, last = (first, middle) if self.up_to(middle) > place else (middle + 1, last)

@@ -22,11 +22,12 @@ from nobounds.accounting.cost import Cost, range_bounded
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.core.line import Line
+from nobounds.core.prior import Around, Prior
 from nobounds.counting.order import Cells, Order
 from nobounds.exact import ball
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
-from nobounds.noise.discrete import Exponential, Uniform, decide
+from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
 
@@ -73,7 +74,7 @@ class Choice(Hidden):
         while True:
             cell = self._cell(cells, losses, masses, Uniform(source))
             first, last = int(cells.first[cell]), int(cells.last[cell])
-            key = self.line.prior.drawn(first, last, source)
+            key = drawn(self.line.prior, first, last, source)
             if first == last or cells.low[cell] == cells.high[cell]:
                 return key
             low, high = self.order.ranks(key)
@@ -130,6 +131,11 @@ class Choice(Hidden):
         with np.errstate(divide="ignore"):
             logs = np.log(self.line.prior.masses(first, last))
         return np.asarray(logs - losses[place] * (float(self.rate) / self.q.denominator))
+
+
+def drawn(prior: Prior | Around, first: int, last: int, source: RandomSource) -> int:
+    """The key of a number from `first` to `last`, each as likely as it weighs."""
+    return prior.at(first, last, uniform_below(prior.mass(first, last), source))
 
 
 def is_above(e: Exponential, bound: Fraction) -> bool:

@@ -22,7 +22,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.core.prior import Around, Prior
 from nobounds.counting.order import Cells, Order
 from nobounds.exact import ball
-from nobounds.mechanisms.choice import NATS, is_above
+from nobounds.mechanisms.choice import NATS, drawn, is_above
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
@@ -93,7 +93,7 @@ class Cut(Hidden):
         while True:
             k = self._drawn(pieces, losses, masses, Uniform(source))
             first, last = int(pieces.first[k]), int(pieces.last[k])
-            key = prior.drawn(first, last, source)
+            key = drawn(prior, first, last, source)
             tag = pieces.low_tag[k] + uniform_below(pieces.high_tag[k] - pieces.low_tag[k], source)
             low, high = self.ranks(key)
             rank = low + (tagged.below(key, high - low, tag) if high > low else 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import KNOWN, ORDERS, both_ways, largest
-from nobounds.mechanisms.choice import Choice
+from nobounds.mechanisms.choice import Choice, drawn
 from nobounds.mechanisms.clock import Ring
 from nobounds.mechanisms.cut import BITS, Cut
 
@@ -38,7 +38,7 @@ class ChosenNumber:
         if best is None:
             return self.drawn
         source = random.Random(_SEED).getrandbits
-        return self.choice.line.prior.drawn(int(first[best]), int(last[best]), source)
+        return drawn(self.choice.line.prior, int(first[best]), int(last[best]), source)
 
     def divergences(self, other: "ChosenNumber") -> Floats:
         """Renyi divergences, the larger of both ways."""
