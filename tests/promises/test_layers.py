@@ -24,7 +24,7 @@ ROOMS = {
     "noise": "accounting exact",
     "programs": "accounting noise",
     "ladders": "accounting arrays exact kinds",
-    "core": "arrays exact noise",
+    "core": "arrays exact",
     "counting": "arrays core exact ladders",
     "expressions": "ask exact",
     "engines": "accounting arrays counting exact expressions kinds ladders",
