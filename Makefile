@@ -12,12 +12,10 @@ ADAPTER = -m pytest -q --noconftest -o addopts=--import-mode=importlib -W ignore
 SAMPLES := src/nobounds/data
 unexport PYTHONDONTWRITEBYTECODE # pytest keeps the tests as it rewrites them, which halves the time to collect them
 MINUTES ?= 10
-QUICK ?=
-GRID ?= --quick --reps 400
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures outputs architecture screens why peers everyday dist sbom
+.PHONY: help demo test check quick long explore lint bench accuracy sparse paper mutants planted soak docs figures outputs architecture screens why peers dist sbom
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -51,28 +49,11 @@ bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/spe
 	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
 	$(PEERS)/bin/python benchmarks/speed/parquet.py --folder $(or $(TMPDIR),/tmp) --page docs/speed.md
 
-accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accuracy/offsets.md (20 minutes; GRID=: hours)
-	$(BIN)/python benchmarks/accuracy/run.py --jobs 2 --results build/accuracy.jsonl --out docs/accuracy/offsets.md $(GRID)
-
-pictures: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
-	$(BIN)/python benchmarks/pages/accuracy.py --out docs/accuracy
-
-clipping: $(READY) ## the choice of the clipping constants: a table of docs/clipping.md (five minutes)
-	$(BIN)/python benchmarks/tuning/clip_shares.py
-
-intervals: $(READY) ## how often intervals hold, and how many numbers of a summary are far off, docs/intervals (an hour; QUICK=--quick)
-	$(BIN)/python benchmarks/coverage/quantiles.py --out docs/intervals/quantiles.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/sums.py --out docs/intervals/sums.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/describe.py --out docs/intervals/describe.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/groups.py --out docs/intervals/groups.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/left_out.py --out docs/intervals/units.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/plans.py --out docs/intervals/plans.md --jobs 2 $(QUICK)
+accuracy: $(READY) ## errors, ranges and coverage beside the figures of an earlier version, as a table (five minutes)
+	$(BIN)/python benchmarks/gate.py
 
 sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
 	$(BIN)/python benchmarks/pages/sparse_vector.py
-
-quantiles: $(READY) ## many quantiles beside single ones and a bounded recursion, docs/quantiles.md (ten minutes)
-	$(BIN)/python benchmarks/tuning/quantiles.py --out docs/quantiles.md
 
 paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (ten minutes)
 	$(BIN)/nobounds paper --out docs/paper
@@ -89,17 +70,15 @@ soak: $(READY) ## the stress test: mixed calls with faults for MINUTES=10 minute
 docs: $(READY) ## the documentation site, into site/ (offline, and a warning is an error)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
+figures: $(READY) ## the pictures of the concept pages and of docs/mechanism.md (a minute)
 	$(BIN)/python benchmarks/pages/concepts.py --out docs/concepts
+	$(BIN)/python benchmarks/pages/mechanism.py --out docs/mechanism
 
 outputs: $(READY) ## the outputs that pages show, where they are no longer what the commands print (three minutes)
 	cd tests && ../$(BIN)/python -m support.outputs
 
 architecture: ## the picture of the rooms from the imports, docs/architecture.svg
 	$(PYTHON) tools/pages/architecture.py
-
-everyday: $(PEERS)/.ready ## errors of everyday statistics beside other libraries, docs/accuracy/new_statistics.md (half an hour)
-	$(PEERS)/bin/python benchmarks/accuracy/new_statistics.py --page
 
 why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
 	$(PEERS)/bin/python benchmarks/pages/why.py --tumult $(TUMULT)/bin/python

@@ -25,7 +25,7 @@ import numpy as np
 import nobounds as nb
 
 N = 50_000  # records of a synthetic column
-REPS = 24  # samples of a cell
+REPS = 16  # samples of a cell
 SMALLEST = 0.002  # interquartile ranges that an error must differ by to count in a ratio
 FARTHEST = 10.0  # interquartile ranges at which an error is cut off
 WILD = 0.15, 0.1  # percentile points and interquartile ranges that an answer is off by to be called wild

@@ -11,7 +11,7 @@ import pytest
 from support.laws import chi_square
 
 from nobounds.core.prior import TOP, ZERO, Prior, float_of, floats_of, key_of, keys_of, prior_of
-from nobounds.noise.discrete import uniform_below
+from nobounds.mechanisms.choice import drawn
 
 REAL, WHOLE = Prior(), Prior(True)
 BOTH = pytest.mark.parametrize("prior", [REAL, WHOLE, Prior(True, -2)], ids=["real", "whole", "cents"])
@@ -134,14 +134,14 @@ def test_numbers_are_drawn_as_they_weigh(prior, middle):
     source = random.Random(1).getrandbits
     if not prior.mass(first, last):
         return
-    seen = Counter(drawn(prior, first, last, source) for _ in range(6000))
+    numbers = Counter(drawn(prior, first, last, source) for _ in range(6000))
     if middle == 10:  # the whole numbers, and others in between
         keys = [key_of(float(x)) for x in range(8, 13)]
         edges = [first, *(edge for key in keys for edge in (key, key + 1) if first < edge <= last), last + 1]
         stretches = list(pairwise(edges))
     else:
         stretches = [(key, key + 1) for key in range(first, last + 1)]
-    counts = [sum(n for key, n in seen.items() if a <= key < b) for a, b in stretches]
+    seen = [sum(n for key, n in numbers.items() if a <= key < b) for a, b in stretches]
     masses = [prior.mass(a, b - 1) for a, b in stretches]
     assert chi_square(counts, masses) > 1e-9
 

@@ -89,11 +89,11 @@ FACTS = {
         f"{float(TUNING.size_share)} (",
         "went into learning",
     ],
-    "quantile by rho": ["the median", "of the rho, 0.000", "went into learning"],
+    "quantile by rho": ["the median", "of the rho, 0.0025", "went into learning", "the ends of its interval"],
     "stated rows": ["a lower bound of 0, about 3,000 records"],
     "sum": ["the sum of the column pay", "Each who is protected, with all", "at most 3 rows are used", "clipped"],
     "mean under swap": ["replaced by any other row", "rho 0.1 of zero-concentrated", "delta 1e-06", "1 in 1,000,000"],
-    "mean of few": ["too few rows", "would do"],
+    "mean of few": ["too few rows"],
     "public count": ["It is exact"],
     "vector": ["the mean of rows of 3 numbers", "Euclidean norm"],
     "rows per unit": ["95% quantile of the column rows per who"],
@@ -236,22 +236,10 @@ def test_places_are_those_of_the_planner():
     """The places that are told for a shape are the rank errors that plan forecasts."""
     one = ErrorModel("quantile", (F(1, 2),), Spending(F(1), False), "add-remove", {}, 20_000.0, F(1, 2))
     low, high = one.rank_errors(1000)
-    assert 0.9 * low <= nb.plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error <= 1.1 * high
+    planned = nb.plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error
+    assert 0.75 * low <= planned <= 1.33 * high
     text = words(nb.quantile(X, 0.5, epsilon=1, rng=seeded()).to_dict(), n=1000)
     assert "among 1,000 records" in text
-
-
-@pytest.mark.medium
-def test_as_many_records_lie_outside_a_clip_as_is_told():
-    """Sums of uniform, lognormal and Pareto data leave about as many outside as the forecast says."""
-    made = ErrorModel("sum", (), Spending(F(1), False), "add-remove", {}, 0.0, F(1))
-    low, high = made.outside(3000)
-    outside = []
-    for k in range(40):
-        data = np.random.default_rng(k).lognormal(0, 1, 3000)
-        ends = nb.sum(data, epsilon=1, rng=seeded(k)).parameters["clip"]
-        outside.append(np.count_nonzero((data < ends[0]) | (data > ends[1])))
-    assert low <= np.mean(outside) <= 2 * high
 
 
 def test_what_was_not_worked_out_is_not_told():
@@ -259,11 +247,15 @@ def test_what_was_not_worked_out_is_not_told():
     assert "was not worked out" in words(MADE["own ladder"]().to_dict(), n=1000)
 
 
-@pytest.mark.medium
-def test_bounds_that_were_not_found_have_no_forecast():
-    """Where there were too few records, nothing is told of how many lie outside; else it is, and they are few."""
-    assert "records outside" not in words(MADE["mean of few"]().to_dict(), n=1000)
-    assert "leave few records outside" in words(nb.mean(X, epsilon=1, rng=seeded()).to_dict(), n=1000)
+def test_an_open_end_is_told_as_what_it_is():
+    """Where nothing was learned of the error it is said, and else what the range is for."""
+    few = words(nb.median(X[:100], epsilon=1, rng=seeded()).to_dict())
+    assert "could not be learned from the records" in few
+    heavy = words(nb.sum(X[:200], epsilon=1, rng=seeded()).to_dict())
+    assert "too many may lie beyond the bounds" in heavy and "in the range above" not in heavy
+    many = words(nb.mean(X, epsilon=1, rng=seeded()).to_dict())
+    assert "The mean of the population that the records are a sample of: 23,000 to 46,000, at 95%." in many
+    assert "That assumes: " in many and "What that changed is in the range above." in many
 
 
 def test_several_releases_have_a_total(tmp_path):
@@ -552,18 +544,37 @@ def written(name):
     return WRITTEN[name]
 
 
-def test_the_epsilon_of_one_answer_is_not_named_among_several():
-    """It would be the part of the answer, which may be less than all of them cost; alone it is named."""
-    records = np.random.default_rng(1).normal(50, 10, 300)
-    few = nb.maximum(records, epsilon="0.5", rng=random.Random(1))
-    assert "rows or epsilon" in " ".join(str(nb.explain(few)).split())
-    words = " ".join(str(nb.explain(nb.Answers({"maximum(x)": few}, few.loss, {}))).split())
-    assert "rows would do" in words and "rows or epsilon" not in words
-
-
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
 def test_a_median_is_answered_from_the_rows_that_are_named(epsilon):
-    """About the number that plans name."""
+    """The number that plans name for a number without an interval."""
     words = " ".join(str(nb.explain(nb.median(range(3000), epsilon=epsilon, rng=random.Random(1)))).split())
-    named = int(re.search(r"About ([0-9,]+) records are enough for a median", words)[1].replace(",", ""))
-    assert named == pytest.approx(nb.rows_needed("median", epsilon=epsilon), rel=0.1)
+    named = int(re.search(r"About ([0-9,]+) records are enough for one in 95%", words)[1].replace(",", ""))
+    assert (
+        named == nb.plan("median", n=9, data="uniform", epsilon=epsilon, interval=None, quick=True).rows[0].rows_needed
+    )
+
+
+OLD = {  # a median of a version before, in short
+    "schema": 1,
+    "kind": "release",
+    "statistic": "median",
+    "value": 47.0,
+    "loss": {"epsilon": 1.0, "rho": 0.5, "eta": None, "neighbors": "add-remove", "unit": "row", "delta": 0.0},
+    "parameters": {
+        "ladder": "float-bits",
+        "bits": 8,
+        "method": "auto",
+        "spending": "epsilon",
+        "split": {"size": 0.025, "answer": 0.975},
+        "rung": {"percentiles": [49.1, 50.8], "low": 46.9, "high": 47.1, "level": 0.95},
+    },
+}
+
+
+def test_releases_of_versions_before_are_read():
+    """With what they say of themselves, and without a forecast of how they were made."""
+    text = words(OLD, n=1000)
+    assert "The answer: 47." in text and "between the percentiles 49.1 and 50.8 of the records" in text
+    assert "was not worked out" in text and "are enough for one" not in text
+    few = {**OLD, "value": None, "reason": "too few rows", "parameters": {**OLD["parameters"], "needed": {"rows": 250}}}
+    assert "too few rows" in words(few) and "250 rows" in words(few)

@@ -1,8 +1,9 @@
-"""The clock: it rings by the law of AboveThreshold over all distances, which its cost bounds for neighbours."""
+"""The clock rings by the law of AboveThreshold over all distances, and neighbours differ by its cost at most."""
 
 import math
 import random
 from fractions import Fraction as F
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -134,9 +135,7 @@ def test_double_precision_decides_nothing_wrong(walk):
         noise, e = geometric(each.eps1 / each.tail.denominator, source), Exponential(source)
         rung = each._in_doubles(runs, noise, e)
         decided += rung is not None
-        assert rung is None or rung == decide(
-            lambda precision, noise=noise, e=e: each._in_balls(runs, noise, e, precision)
-        )
+        assert rung is None or rung == decide(partial(each._in_balls, runs, noise, e))
     assert decided > 50
 
 
@@ -215,7 +214,7 @@ def test_rungs_are_steps_of_a_65536th():
 
 
 def test_a_number_at_a_distance_stays_on_its_line():
-    """Between the bounds; on a grid it is one that records may be on, and beyond the floats the largest."""
+    """Between the bounds; on a grid it is the next multiple that records may be on; beyond the floats, the largest."""
     grid, bounded = Line(F(1)), Line(None, F(-2), F(9))
     assert float_of(at_distance(grid, key_of(4.0), 1, 2.25)) == 7
     assert float_of(at_distance(grid, key_of(4.0), -1, 2.25)) == 1

@@ -1,4 +1,4 @@
-"""Decisions: draws by their laws, quick laws near the exact ones, the same words as their parts, and nothing shown."""
+"""Decisions: draws by their laws, the same words as their parts, and nothing shown."""
 
 import math
 import random
@@ -14,7 +14,6 @@ from nobounds.accounting.cost import pure
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Above, Bits, Choose, Halt, Level, Nested, Noisy, NoisyMany, Together
-from nobounds.mechanisms.quick_laws import walk_blocks
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.additive import Additive
@@ -84,17 +83,6 @@ def agreement(drawn, law):
     counts, chances = [drawn[outcome] for outcome in common], [law[outcome] for outcome in common]
     expected = n * np.append(chances, max(1 - sum(chances), 1e-4))
     return stats.chisquare([*counts, n - sum(counts)], expected * n / expected.sum()).pvalue
-
-
-def test_the_quick_law_of_a_walk_is_near_the_exact_one():
-    """For each position, and for never halting, to a percent of everything."""
-    halt = FINITE["walk"]
-    exact, quick = Counter(dict(halt.outcomes())), Counter()
-    for position, chance in halt.quick_outcomes():
-        quick[position] += chance
-    assert sum(quick.values()) == pytest.approx(1, abs=0.01)
-    assert sum(abs(exact[k] - quick[k]) for k in {*exact, *quick}) < 0.05
-    assert halt.blocks(3).masses == pytest.approx(walk_blocks(walk(), 3).masses)
 
 
 def test_all_outcomes_of_walks_and_choices_have_their_log_probabilities():

@@ -11,9 +11,10 @@ from scipy import stats
 
 import nobounds as nb
 from nobounds.planning.families import Shape
+from nobounds.planning.forecasters import DRAWS as DRAWN
 from nobounds.planning.forecasters import Forecaster
 from nobounds.planning.plan import EPSILONS, plan
-from nobounds.statistics.quantiles import quantiles
+from nobounds.planning.samples import Sampling
 
 DRAWS = {
     "uniform": lambda rng, n: rng.random(n),
@@ -31,76 +32,49 @@ def rank_error(data, answer, q):
     return max(below - q * len(data), q * len(data) - up_to, 0.0)
 
 
-def measured(release, error, family, n, releases, seed=2):
-    """The errors of so many releases, each on a fresh data set."""
-    rng, bits = np.random.default_rng([seed, n]), random.Random(seed)
-    found = []
-    for _ in range(releases):
-        data = DRAWS[family](rng, n)
-        found.append(error(data, release(data, rng=bits).value))
-    return np.array(found)
+TRUE = {"sum": np.sum, "mean": np.mean, "std": np.std}
 
 
-@pytest.mark.slow
+@pytest.mark.medium
 @pytest.mark.parametrize(
-    ("family", "q", "n"), [("lognormal", 0.5, 1000), ("normal", 0.9, 10_000), ("exponential", 0.75, 1000)]
+    ("statistic", "family", "n", "how"),
+    [
+        ("quantile", "lognormal", 1000, {"q": 0.5, "epsilon": 1}),
+        ("quantile", "normal", 10_000, {"q": 0.9, "epsilon": 1}),
+        ("median", "exponential", 1000, {"epsilon": 0.3, "neighbors": "swap"}),
+        ("median", "poisson", 300, {"rho": 0.1, "interval": None}),
+        ("quantiles", "lognormal", 1000, {"q": [0.25, 0.5, 0.75], "epsilon": 1}),
+        ("maximum", "lognormal", 1000, {"epsilon": 1}),
+        ("minimum", "uniform", 1000, {"epsilon": 1, "interval": None}),
+        ("bounds", "lognormal", 1000, {"epsilon": 1}),
+        ("sum", "exponential", 1000, {"epsilon": 1}),
+        ("sum", "exponential", 1000, {"epsilon": 0.3, "neighbors": "swap"}),
+        ("mean", "normal", 1000, {"rho": 0.1}),
+        ("mean", "poisson", 1000, {"epsilon": 1}),
+        ("std", "normal", 10_000, {"epsilon": 1}),
+    ],
+    ids=str,
 )
-def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
-    """Over 2,000 releases, each on a fresh data set, the mean rank error is within 5% of the forecast.
-
-    One release in about 50,000 learns a scale far too large and is off by hundreds of ranks; here there is none.
-    """
-    found = measured(
-        lambda data, rng: nb.quantile(data, q, epsilon=1, rng=rng),
-        lambda data, answer: rank_error(data, answer, q),
-        family,
-        n,
-        2000,
-    )
-    assert found.max() < 50
-    predicted = plan("quantile", q=q, n=n, data=family, epsilon=1).rows[0].rank_error
-    assert predicted == pytest.approx(found.mean(), rel=0.05)
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize("spent", [{"epsilon": 1}, {"epsilon": 0.3, "neighbors": "swap"}, {"rho": 0.1}], ids=str)
-@pytest.mark.parametrize(("statistic", "family"), [("sum", "exponential"), ("mean", "normal"), ("mean", "poisson")])
-def test_sums_and_means_err_as_predicted(statistic, family, spent):
-    """The mean error of 600 releases on fresh data is within 5 of its standard errors, and 2%, of the forecast."""
-    truth = {"sum": np.sum, "mean": np.mean}[statistic]
-    found = measured(
-        lambda data, rng: getattr(nb, statistic)(data, rng=rng, **spent),
-        lambda data, answer: abs(answer - truth(data)),
-        family,
-        1000,
-        600,
-    )
-    row = plan(statistic, n=1000, data=family, **spent).rows[0]
-    assert abs(found.mean() - row.value_error) <= 5 * found.std() / math.sqrt(600) + 0.02 * row.value_error
-    for predicted, chance in ((row.median_error, 0.5), (row.error_95, 0.95)):
-        margin = 5 * math.sqrt(chance * (1 - chance) / 600)
-        assert np.mean(found <= 0.98 * predicted) - margin < chance < np.mean(found <= 1.02 * predicted) + margin
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize("statistic", ["maximum", "minimum", "bounds", "quantiles"])
-def test_extremes_and_many_quantiles_err_as_predicted(statistic):
-    """The mean rank error of 400 releases on fresh data is within 5 standard errors, and 3%, of the forecast."""
-    qs = {"maximum": [1], "minimum": [0], "bounds": [0, 1], "quantiles": [0.25, 0.5, 0.75]}[statistic]
-    asked = {"q": qs} if statistic == "quantiles" else {}
-    release = {"quantiles": quantiles}.get(statistic) or getattr(nb, statistic)
-    found = measured(
-        lambda data, rng: release(data, *asked.values(), epsilon=1, rng=rng),
-        lambda data, answer: np.mean([rank_error(data, x, q) for x, q in zip(np.atleast_1d(answer), qs, strict=True)]),
-        "lognormal",
-        1000,
-        400,
-    )
-    forecast = plan(statistic, n=1000, data="lognormal", epsilon=1, **asked)
-    assert forecast.sampled == (statistic == "quantiles")
-    assert not plan("quantiles", q=[0.5], n=100, data="lognormal", epsilon=1).sampled  # one has a law
-    predicted = forecast.rows[0].rank_error
-    assert abs(found.mean() - predicted) <= 5 * found.std() / math.sqrt(400) + 0.03 * predicted
+def test_releases_err_as_predicted(statistic, family, n, how):
+    """The mean error of 200 releases on fresh data is within 6 standard errors of both of the forecast."""
+    rng, bits, found = np.random.default_rng([2, n]), random.Random(2), []
+    options = {name: given for name, given in how.items() if name not in ("q", "interval") or statistic != "quantiles"}
+    asked = [options.pop("q")] if "q" in options else [how["q"]] if "q" in how else []
+    qs = {"maximum": [1], "minimum": [0], "bounds": [0, 1], "median": [0.5]}.get(statistic, np.atleast_1d(how.get("q")))
+    useless = Forecaster.of(statistic, (), n, Shape.of(family), {}).useless
+    for _ in range(200):
+        data = DRAWS[family](rng, n)
+        answer = getattr(nb, statistic)(data, *asked, rng=bits, **options).value
+        if statistic in TRUE:
+            cap = useless(Sampling(Shape.of(family), n, (0.0, 1.0)).typical())
+            found.append(min(abs(answer - TRUE[statistic](data)), cap))
+        else:
+            found.append(np.mean([rank_error(data, x, q) for x, q in zip(np.atleast_1d(answer), qs, strict=True)]))
+    forecast = plan(statistic, n=n, data=family, **how)
+    row = forecast.rows[0]
+    assert forecast.sampled
+    predicted = row.value_error if statistic in TRUE else row.rank_error
+    assert abs(np.mean(found) - predicted) <= 6 * np.std(found) * math.sqrt(1 / 200 + 1 / DRAWN)
 
 
 @pytest.mark.parametrize(
@@ -112,62 +86,62 @@ def test_a_count_errs_as_its_noise(spent):
     errors = np.arange(10_000)
     weights = np.where(errors, 2, 1) * np.exp(-((errors / size) ** 2) / 2 if "rho" in spent else -errors / size)
     predicted = plan("count", n=10**6, data="uniform", **spent).rows[0]
-    assert predicted.value_error == pytest.approx(weights @ errors / weights.sum(), rel=1e-6)
+    assert predicted.value_error == pytest.approx(weights @ errors / weights.sum(), rel=1e-3)
     assert predicted.rank_error is None
     nothing = plan("count", n=100, data="poisson", neighbors="swap", **spent).rows[0]
     assert nothing.value_error == nothing.error_95 == 0  # integers cannot be missing, so their number is public
 
 
-@pytest.mark.slow
+@pytest.mark.medium
 @pytest.mark.parametrize(("statistic", "asked"), [("quantile", {"q": 0.9}), ("maximum", {}), ("sum", {}), ("mean", {})])
 @pytest.mark.parametrize("spending", ["epsilon", "rho"])
 def test_more_epsilon_never_errs_more(statistic, asked, spending):
-    """On a grid of fourfold steps the expected errors fall, by the precision of a forecast."""
+    """On a grid of fourfold steps the expected errors fall, or do not rise by more than chance."""
     grid = [0.01 * 4**k for k in range(5)]
     rows = plan(statistic, n=2000, data="lognormal", **asked, **{spending: grid}).rows
     for lines in ([row.rank_error for row in rows if row.rank_error is not None], [row.value_error for row in rows]):
-        assert all(after <= 1.02 * before for before, after in pairwise(lines))
+        assert all(after <= 1.3 * before for before, after in pairwise(lines))
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize(
     ("statistic", "asked", "wanted"),
     [
-        pytest.param("quantile", {"q": 0.9}, {"rank_error": 10}, marks=pytest.mark.slow),
-        pytest.param("mean", {}, {"value_error": 0.05}, marks=pytest.mark.slow),
+        ("quantile", {"q": 0.9}, {"rank_error": 10}),
+        ("mean", {}, {"value_error": 0.05}),
         ("sum", {}, {"value_error": 20}),
         ("count", {}, {"value_error": 2}),
     ],
 )
 def test_the_inverse_undoes_the_forecast(statistic, asked, wanted):
-    """The epsilon found has an expected error within the one given, and 5% less epsilon does not."""
+    """The epsilon found has an expected error within the one given, and half of it does not."""
     ((name, most),) = wanted.items()
     forecast = plan(statistic, n=5000, data="exponential", **asked, **wanted)
     assert getattr(forecast.rows[0], name) <= most
     assert float(f"{forecast.epsilon:.3g}") == forecast.epsilon
-    less = plan(statistic, n=5000, data="exponential", **asked, epsilon=0.95 * forecast.epsilon)
+    less = plan(statistic, n=5000, data="exponential", **asked, epsilon=0.5 * forecast.epsilon)
     assert getattr(less.rows[0], name) > most
 
 
 @pytest.mark.medium
 def test_a_family_has_a_scale_and_errors_follow_it():
-    """Errors in value are multiplied by a power of two, and ranks stay as they are, within what forecasts promise."""
-    one, many = (plan("quantile", q=0.9, n=1000, data="normal", epsilon=1, scale=s).rows[0] for s in (1, 1024))
-    assert many.rank_error == pytest.approx(one.rank_error, rel=0.06)
-    assert many.value_error == pytest.approx(1024 * one.value_error, rel=0.06)
+    """Errors in value are multiplied by it, and ranks stay as they are, within what chance does to a forecast."""
+    one, many = (plan("quantile", q=0.9, n=1000, data="normal", epsilon=1, scale=s).rows[0] for s in (1, 1000))
+    assert many.rank_error == pytest.approx(one.rank_error, rel=0.3)
+    assert many.value_error == pytest.approx(1000 * one.value_error, rel=0.3)
 
 
 @pytest.mark.medium
 def test_a_public_sample_is_as_good_as_its_family():
-    """A sample of 4,000 predicts within 10% in ranks, and 20% in value, what its family does for more records.
+    """A sample of 4,000 predicts within a third what its family does for more records.
 
     Its length is the default for n.
     """
     sample = np.random.default_rng(3).lognormal(size=4000)
     by_sample = plan("quantile", q=0.5, data=sample, n=50_000, epsilon=0.5).rows[0]
     by_family = plan("quantile", q=0.5, data="lognormal", n=50_000, epsilon=0.5).rows[0]
-    assert by_sample.rank_error == pytest.approx(by_family.rank_error, rel=0.1)
-    assert by_sample.value_error == pytest.approx(by_family.value_error, rel=0.2)
+    assert by_sample.rank_error == pytest.approx(by_family.rank_error, rel=0.33)
+    assert by_sample.value_error == pytest.approx(by_family.value_error, rel=0.33)
     assert plan("count", data=sample, epsilon=1).parameters["n"] == 4000
 
 
@@ -175,7 +149,7 @@ def test_a_public_sample_is_as_good_as_its_family():
 def test_size_costs_nothing():
     """A billion records have the rank error of ten thousand, and a trillion are forecast from a few thousand values."""
     few, many = (plan("quantile", q=0.5, n=n, data="lognormal", epsilon=1).rows[0].rank_error for n in (10**4, 10**9))
-    assert many == pytest.approx(few, rel=0.1)
+    assert many == pytest.approx(few, rel=0.33)
     assert len(Forecaster.of("mean", (), 10**12, Shape.of("normal"), {}).fresh(1).values) < 20_000
 
 
@@ -198,7 +172,7 @@ def test_a_forecast_is_a_table_a_sentence_and_plain_values():
     assert lines[11].startswith("For epsilon 1 the answer is off by ") and "of 500 ranks" in lines[11]
     plain = json.loads(forecast.to_json())
     assert plain["rows"][5]["epsilon"] == 1 and plain["rows"][5]["rank_error"] == forecast.rows[5].rank_error
-    assert plain["typical"] == [pytest.approx(3 * math.log(2), rel=1e-3)] and not plain["sampled"]
+    assert plain["typical"] == [pytest.approx(3 * math.log(2), rel=1e-3)] and plain["sampled"]
 
 
 @pytest.mark.medium
@@ -256,7 +230,7 @@ def test_errors_name_the_parameter_and_the_rule(asked, error, text):
 
 @pytest.mark.medium
 def test_an_error_that_cannot_be_reached_is_refused():
-    """There is no epsilon for an error below the ladder's steps, nor one in ranks for a sum."""
+    """There is no epsilon for an error that is next to nothing, nor one in ranks for a sum."""
     with pytest.raises(ValueError, match=r"no epsilon up to 20 has an expected value_error of 1e-09 or less"):
         plan("sum", n=200, data="uniform", value_error=1e-9)
     with pytest.raises(ValueError, match="rank_error is for quantiles and extremes"):
@@ -282,18 +256,28 @@ def test_families_have_the_quantiles_they_state(family, law):
     assert Shape.of(family).at(u) == pytest.approx(law.ppf(u), rel=2e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize(("statistic", "options"), [("mean", {}), ("quantile", {"q": 0.9}), ("std", {})])
+@pytest.mark.parametrize(("statistic", "options"), [("mean", {}), ("quantile", {"q": 0.9}), ("iqr", {})])
 def test_a_forecast_says_when_there_will_be_no_answer(statistic, options):
-    """With fewer records than an answer needs, it says so and how many do; with enough it does not."""
-    row = nb.plan(statistic, n=100, data="lognormal", epsilon=1, quick=True, **options).rows[0]
-    assert row.rows_needed == nb.rows_needed(statistic, epsilon=1, **options) > 100
+    """With fewer records than an answer or an interval needs, it says so and how many do; with enough it does not."""
+    row = nb.plan(statistic, n=30, data="lognormal", epsilon=1, quick=True, **options).rows[0]
+    assert row.rows_needed == nb.rows_needed(statistic, epsilon=1, **options) > 30
     few, enough = (
-        nb.plan(statistic, n=n, data="lognormal", epsilon=1, quick=True, **options) for n in (100, row.rows_needed)
+        nb.plan(statistic, n=n, data="lognormal", epsilon=1, quick=True, **options) for n in (30, row.rows_needed)
     )
-    sentence = f"mostly not answered for epsilon 1, because they are too few rows: about {row.rows_needed:,} are"
+    lacked = "no interval" if statistic == "quantile" else "too few rows for an answer"
+    sentence = f"mostly has {lacked} for epsilon 1: about {row.rows_needed:,} are needed for one 95% of the time."
     assert sentence in str(few) and sentence not in str(enough)
     assert few.to_dict()["rows"][0]["rows_needed"] == row.rows_needed
-    assert "mostly not answered, too few rows" in str(nb.explain(few)).replace("\n  ", " ")
+    assert f"mostly {lacked} (about" in " ".join(str(nb.explain(few)).split())
+
+
+@pytest.mark.medium
+def test_an_interval_costs_a_number_a_part_of_epsilon():
+    """Without one the error of a median is smaller, the plan says so, and a median needs fewer rows."""
+    both, alone = (nb.plan("median", n=3000, data="normal", epsilon=1, **how) for how in ({}, {"interval": None}))
+    assert alone.rows[0].rank_error < 0.8 * both.rows[0].rank_error
+    assert alone.rows[0].rows_needed < both.rows[0].rows_needed
+    assert alone.parameters["interval"] is None and "interval" not in both.parameters
 
 
 def test_counts_are_always_answered():

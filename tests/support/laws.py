@@ -132,7 +132,7 @@ def overshoot_bound(m, eps1, eps2, drop):
 
 
 def chi_square(seen, chances):
-    """The p-value of counts of outcomes in proportion to `chances`; those expected fewer than 5 times count as one."""
+    """The p-value of counts of outcomes with these chances; those expected fewer than 5 times count as one."""
     seen, chances = np.asarray(seen, dtype=float), np.array([float(chance) for chance in chances])
     assert not seen[chances == 0].any()
     expected = chances / chances.sum() * seen.sum()

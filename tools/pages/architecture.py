@@ -18,11 +18,13 @@ FRONT = "__init__"
 CAPTIONS = {
     FRONT: "the public names",
     "accounting": "costs, losses, budgets",
+    "answers": "one statistic of a column",
     "arrays": "names of array types",
     "auditing": "claims against exact laws",
     "ask": "what to ask of a table",
     "cli": "the command line",
     "clipping": "how a clip is chosen",
+    "core": "a prior over numbers",
     "counting": "one pass to exact tables",
     "engines": "data of every kind in",
     "exact": "exact numbers, rounding",

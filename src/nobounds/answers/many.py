@@ -7,17 +7,21 @@ may leave one slice and enter another: then two cuts of a level change.
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost
 from nobounds.answers.quantile import extremes
 from nobounds.answers.spent import Known, Part, bought_size, short_rank
+from nobounds.core.prior import float_of
 from nobounds.counting.order import Order
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.mechanisms.decisions import Together
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True)
@@ -31,58 +35,83 @@ class Several:
 
 def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known) -> Program[Several]:
     """The quantiles of these ranks, which rise; a later one is never smaller. Extremes are walked to, not cut off."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Several((None,) * len(qs), size, parts | {"quantiles": left.cost})
     short = [short_rank(q) for q in qs]
     ends = tuple(sorted({rank for rank in short if rank in (0, 1)}))
     inner = tuple(q for q, rank in zip(qs, short, strict=True) if rank not in ends)
-    own = left.of(Fraction(_levels(len(inner)), _levels(len(inner)) + len(ends)))
-    values = (yield from _halved(order, inner, own)) if inner else []
+    levels = depth(len(inner))
+    each = left.of(Fraction(1, levels + len(ends)))
+    values = yield from halved(order, inner, [each] * levels)
     if ends:
-        brackets = yield from extremes(order, ends, left.less(own), replace(known, size=size), None)
-        found = [bracket.value for bracket in brackets if bracket.value is not None]
+        own = left.less(*[each] * levels)
+        brackets = yield from extremes(order, ends, own, replace(known, size=size), None)
+        outer = [bracket.value for bracket in brackets if bracket.value is not None]
         if 0 in ends:
-            values = [min(found[:1] + values)] * short.count(Fraction(0)) + values
+            values = [min(outer[:1] + values)] * short.count(Fraction(0)) + values
         if 1 in ends:
-            values = values + [max(values + found[-1:])] * short.count(Fraction(1))
+            values = values + [max(values + outer[-1:])] * short.count(Fraction(1))
     return Several(tuple(values), size, parts | {"quantiles": left.cost})
 
 
 class Node(NamedTuple):
-    """The places `low` to before `high` of the list of ranks, for the slice from part `start` to part `stop`."""
+    """The places `low` to before `high` of the list of ranks, for the slice from part `start` to part `stop`.
+
+    opened: on which sides no number was released yet, nor is a bound stated. `scale` is a distance between released
+    numbers, or the size of one, if there is any: in a slice that is open on one side, half of the prior is around its
+    other end, on that scale. The numbers far beyond the records would outweigh few of them else.
+    """
 
     piece: Slice
     low: int
     high: int
     start: Fraction
     stop: Fraction
+    opened: tuple[bool, bool]
+    scale: float = 0.0
 
+    def cut(self, order: Order, q: Fraction, each: Part, cost: Callable[[], Cost]) -> Cut:
+        """The choice that cuts this slice."""
+        scale = self.scale if self.opened[0] != self.opened[1] else 0.0
+        return Cut(order, self.piece, q, cut_rate(each, q), cost, scale, self.opened[1])
 
-def _halved(order: Order, qs: tuple[Fraction, ...], own: Part) -> Program[list[int]]:
-    """The quantiles, level by level: the slices of a level are disjoint, and cost together what one of them does."""
-    each = own.of(Fraction(1, _levels(len(qs))))
-    values = [0] * len(qs)
-    nodes = [Node(Slice(0, order.total, *order.line.ends), 0, len(qs), Fraction(0), Fraction(1))]
-    while nodes:
-        middles = [_middle(node, qs) for node in nodes]
-        inside = [
-            short_rank((qs[k] - node.start) / (node.stop - node.start)) for node, k in zip(nodes, middles, strict=True)
+    def halves(self, middle: int, q: Fraction, key: int, cut: int) -> "list[Node]":
+        """Both parts of the slice, if they have ranks."""
+        value = float_of(key)
+        away = [
+            0.0 if out else abs(float_of(end) - value) for out, end in zip(self.opened, self.piece[2:], strict=True)
         ]
+        low, high = ((each if 0 < each < math.inf else self.scale or abs(value)) for each in away)
+        below = Node(self.piece.below(key, cut), self.low, middle, self.start, q, (self.opened[0], False), high)
+        above = Node(self.piece.above(key, cut), middle + 1, self.high, q, self.stop, (False, self.opened[1]), low)
+        return [half for half in (below, above) if half.low < half.high]
+
+
+def halved(order: Order, qs: tuple[Fraction, ...], levels: Sequence[Part]) -> Program[list[int]]:
+    """The quantiles, level by level: the slices of a level are disjoint, and cost together what one of them does."""
+    values, line = [0] * len(qs), order.line
+    opened = line.lower is None, line.upper is None
+    nodes = [Node(Slice(0, order.total, *line.ends), 0, len(qs), Fraction(0), Fraction(1), opened)] if qs else []
+    for each in levels:
+        middles = [_middle(node, qs) for node in nodes]
+        cost = partial(_cost, each)
         cuts = tuple(
-            Cut(order, node.piece, q, cut_rate(each, q), lambda: each.cost)
-            for node, q in zip(nodes, inside, strict=True)
+            node.cut(order, short_rank((qs[k] - node.start) / (node.stop - node.start)), each, cost)
+            for node, k in zip(nodes, middles, strict=True)
         )
-        drawn = yield Together(cuts, lambda: each.cost)
+        drawn = yield Together(cuts, cost)
         halves = []
         for node, middle, (key, cut) in zip(nodes, middles, drawn, strict=True):
             values[middle] = key
-            below = Node(node.piece.below(key, cut), node.low, middle, node.start, qs[middle])
-            above = Node(node.piece.above(key, cut), middle + 1, node.high, qs[middle], node.stop)
-            halves += [half for half in (below, above) if half.low < half.high]
+            halves += node.halves(middle, qs[middle], key, cut)
         nodes = halves
     return values
+
+
+def _cost(part: Part) -> Cost:
+    return part.cost
 
 
 def cut_rate(each: Part, q: Fraction) -> Fraction:
@@ -95,14 +124,14 @@ def cut_rate(each: Part, q: Fraction) -> Fraction:
     return min(each.rate(q), Part(each.amount / 2, each.zcdp, "add-remove").rate(q))
 
 
-def _levels(many: int) -> int:
-    """The levels of a tree of so many quantiles."""
+def depth(many: int) -> int:
+    """The levels of a tree of `many` quantiles."""
     return math.ceil(math.log2(many + 1))
 
 
 def _middle(node: Node, qs: tuple[Fraction, ...]) -> int:
     """The quantile nearest to the middle of the slice among those that leave both halves a level less."""
     many, half = node.high - node.low, (node.start + node.stop) / 2
-    levels = _levels(many)
-    balanced = (k for k in range(many) if max(_levels(k), _levels(many - 1 - k)) < levels)
+    levels = depth(many)
+    balanced = (k for k in range(many) if max(depth(k), depth(many - 1 - k)) < levels)
     return min((node.low + k for k in balanced), key=lambda k: abs(qs[k] - half))

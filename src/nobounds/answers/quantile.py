@@ -8,7 +8,6 @@ its target, where a choice would fall into a gap.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -21,9 +20,10 @@ from nobounds.counting.order import Order
 from nobounds.mechanisms.choice import Choice, choice_cost
 from nobounds.mechanisms.clock import EFOLDS, Ring, Side, at_distance, distance, fixed_cost, walk_cost
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 INNER = Fraction(1, 4)  # below this tail quantiles are walked to
-NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is asked for; its ends share the rest
+NUMBER = Fraction(3, 5)  # of epsilon for the number where an interval is requested; its ends share the rest
 INWARD = 8  # nats in the tail from which a walk goes inward: fewer do not outweigh the empty numbers far out
 SURE = 9  # nats that empty numbers far out must be outweighed by on the way to a tail
 TICKS = 200  # of the clock in an e-fold at an extreme, where next to no records lie beyond
@@ -51,7 +51,7 @@ class Bracket:
 
 def quantile(order: Order, q: Fraction, whole: Part, known: Known, wanted: Wanted | None) -> Program[Bracket]:
     """The key of a quantile, and those of the ends of its interval; an end that is not known is None."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return Bracket(None, (None, None) if wanted else None, size, parts | {"number": left.cost})
@@ -160,7 +160,7 @@ def extremes(
     order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known, level: Fraction | None
 ) -> Program[list[Bracket]]:
     """Extremes in equal parts, about one centre; with a level each has an inner end that it lies beyond."""
-    size, spent, left = yield from bought_size(order, whole, known)
+    size, spent, left, _ = yield from bought_size(order, whole, known)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return [Bracket(None, (None, None) if level else None, size, parts | {"number": left.cost}) for _ in qs]
@@ -171,10 +171,7 @@ def extremes(
     for q in qs:
         side: Side = 1 if q == 1 else -1
         own = each.of(NUMBER) if level else each
-        ticks = float(TICKS)
-        value = yield from walked(
-            order, center, side, False, Fraction(0), own.walk(Fraction(0), False), -math.log(ticks), ticks, own
-        )
+        value = yield from outermost(order, center, side, own)
         parts["number"] = own.cost if "number" not in parts else parts["number"] + own.cost
         ends = None
         if level:
@@ -185,6 +182,12 @@ def extremes(
             parts["interval"] = rest.cost if "interval" not in parts else parts["interval"] + rest.cost
         brackets.append(Bracket(value, ends, size, parts))
     return brackets
+
+
+def outermost(order: Order, center: int, side: Side, own: Part) -> Program[int]:
+    """The extreme on one side of a released number, by a walk outward."""
+    ticks, none = float(TICKS), Fraction(0)
+    return (yield from walked(order, center, side, False, none, own.walk(none, False), -math.log(ticks), ticks, own))
 
 
 def beyond(order: Order, center: int, side: Side, nats: float, own: Part) -> Program[int]:

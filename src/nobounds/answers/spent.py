@@ -4,9 +4,9 @@ Shares of a part are shares of its amount, of epsilon as of rho.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure
 from nobounds.accounting.loss import Neighbors
@@ -17,6 +17,7 @@ from nobounds.mechanisms.clock import fixed_cost, walk_cost
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 # Of epsilon for the number of records, and for a second look at it where the first may be nothing but noise: medians of
 # 60 rows are answered in 9 of 10 calls then, and a column without numbers in less than 1 of 400.
@@ -64,7 +65,7 @@ class Part:
         return Additive(self.epsilon, self.zcdp)
 
     def nats(self, many: int, size: int) -> Fraction:
-        """The share that gives `size` records so many nats."""
+        """The share that gives `size` records this number of nats."""
         share = many * self.twice / (size * self.epsilon)
         return share**2 if self.zcdp else share
 
@@ -159,13 +160,23 @@ class Known:
     size: int | None = None
 
 
-def bought_size(
-    order: Order, whole: Part, known: Known, share: Fraction = SIZE
-) -> Program[tuple[int | None, Part, Part]]:
-    """A noisy number of records, what it cost and what is left; None where it may be nothing but noise."""
+class Size(NamedTuple):
+    """A noisy number of records, None where it may be nothing but noise; what it cost, and what is left.
+
+    hidden: how many records fewer there are by the noisy number, where the public number of rows is taken instead.
+    """
+
+    value: int | None
+    spent: Part
+    left: Part
+    hidden: int = 0
+
+
+def bought_size(order: Order, whole: Part, known: Known, share: Fraction = SIZE) -> Program[Size]:
+    """The number of records; under swap that of the rows, unless more are missing than noise may pretend."""
     rows = known.rows
     if known.size is not None or (rows is not None and not known.nullable):
-        return (known.size or rows or None), whole.of(Fraction(0)), whole
+        return Size(known.size or rows or None, whole.of(Fraction(0)), whole)
     left = whole
     for each in (share, SECOND_SIZE):
         part = whole.of(each)
@@ -173,9 +184,12 @@ def bought_size(
         noise = part.additive
         cost = partial(added_only, noise.epsilon) if rows is not None and not whole.zcdp else noise.cost
         noisy: int = yield Noisy(order.total, noise, cost)
-        if noisy >= NOTHING * noise.scale(1):
-            return (noisy if rows is None else min(noisy, rows) or None), whole.less(left), left
-    return None, whole.less(left), left
+        doubt = NOTHING * noise.scale(1)
+        if noisy >= doubt:
+            if rows is None or rows - noisy > doubt:
+                return Size(noisy, whole.less(left), left)
+            return Size(rows or None, whole.less(left), left, max(rows - noisy, 0))
+    return Size(None, whole.less(left), left)
 
 
 def bought_center(order: Order, size: int, left: Part, q: Fraction = Fraction(1, 2)) -> Program[tuple[int, Part]]:

@@ -12,7 +12,7 @@ few records are no cases of their own.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
@@ -32,14 +32,15 @@ from nobounds.exact import MAX, finite_float
 from nobounds.mechanisms.clock import Ring, distance, fixed_cost
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 SAFE = 8  # nats that keep the start from halting where no records are
 START_NATS = 60  # records times epsilon for a start, ...
 LEAST_START, MOST_START = Fraction(1, 10), Fraction(3, 10)  # ... and the least and the most of epsilon
 COUNTS = Fraction(3, 10)  # of what is left, for the shells; half as much is no better without an interval
 SIZE = Fraction(3, 50)  # of epsilon for the number of records that a mean is divided by
-LOUD = 2.5  # noises that a count must pass to be taken for records
-LOUDER = 2.0  # and so many more for each e-fold that is skipped: a false alarm far out is as rare as it does harm
+LOUD = 2.5  # noises that a count must pass to be treated as records
+LOUDER = 2.0  # more noises for each e-fold that is skipped: a false alarm far out is as rare as it does harm
 INSIDE, SHELLS = 4, 12  # octaves inside the start, and shells in all; the last one has no end
 MARGIN = 2.0  # noises added to a count for an interval
 FALL = 0.48  # the most that an octave may keep of the one before it, for what lies beyond the clip to be bounded
@@ -109,18 +110,29 @@ def found_clip(
 ) -> Program[Clip | dict[str, Cost]]:
     """The clip, and what is left for sums; only what was spent where no number of records is known."""
     line = order.line
-    size, spent, left = yield from bought_size(order, whole, known, SIZE if centered else SIZE / 2)
+    size, spent, left, hidden = yield from bought_size(order, whole, known, SIZE if centered else SIZE / 2)
     parts = {"size": spent.cost} if spent.amount else {}
     if size is None:
         return parts | {"noise": left.cost}
-    key, center, step = 0, Fraction(0), 1.0 if line.unit is None else finite_float(line.unit)
+    key, center = 0, Fraction(0)
     if centered:
         key, after = yield from bought_center(order, size, left)
         parts["center"], left = left.less(after).cost, after
         center = line.number(key)
+    size_bar = hidden + (_bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0)
+    clip = yield from clip_around(order, records, key, center, left, size, size_bar)
+    return replace(clip, parts=parts | clip.parts)
+
+
+def clip_around(
+    order: Order, records: Records, key: int, center: Fraction, left: Part, size: int, size_bar: float
+) -> Program[Clip]:
+    """The clip around a released centre, for about `size` records."""
+    line = order.line
+    step = 1.0 if line.unit is None else finite_float(line.unit)
     own = left.of(min(max(left.nats(START_NATS, size), LEAST_START), MOST_START))
     start = step * (yield from _start(order, key, own))
-    parts["start"], left = own.cost, left.less(own)
+    parts, left = {"start": own.cost}, left.less(own)
     own = left.of(COUNTS)
     shells = yield from _shells(records, finite_float(center), start, own)
     parts["shells"], left = own.cost, left.less(own)
@@ -129,7 +141,6 @@ def found_clip(
     low, high = center - reach, center + reach
     low = low if line.lower is None else min(max(low, line.lower), center)
     high = high if line.upper is None else max(min(high, line.upper), center)
-    size_bar = _bar(spent.additive.scale(1), spent, level) if spent.amount else 0.0
     return Clip(center, low, high, reach, shells, inside, size, size_bar, left, parts)
 
 
@@ -167,7 +178,7 @@ def sum_of(clip: Clip, noisy: Total, line: Line) -> tuple[Fraction, float, float
 
 
 def mean_of(clip: Clip, noisy: Total, line: Line, errors: float) -> tuple[Fraction, float, float]:
-    """The mean, and the ends of its interval, with so many standard errors of a sample, 0 for the rows alone."""
+    """The mean, and the ends of its interval, with a number of standard errors of a sample, 0 for the rows alone."""
     value = min(max(clip.center + noisy.value / clip.size, clip.low), clip.high)
     least = -math.inf if line.lower is None else finite_float(line.lower)
     most = math.inf if line.upper is None else finite_float(line.upper)

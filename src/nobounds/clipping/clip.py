@@ -45,7 +45,7 @@ _LEAST, _MOST = Fraction(-MAX), Fraction(MAX)
 class ClipView(Protocol):
     """Records as the search for a clip sees them.
 
-    `view` has the view of a column, `planning.sum_errors` that of a sample.
+    `view` has the view of a column.
     """
 
     def number(self, noise: Additive, cost: Price) -> Decision[int]:

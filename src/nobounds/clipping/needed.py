@@ -15,7 +15,7 @@ from nobounds.ranks.tuning import TUNING
 
 _SPREADS = 3  # standard deviations of its noise that the number of records around a clip may be too low by
 # Times the rows that the clip of a statistic needs, for what is clearly above its noise: a variance, or both of two
-# columns. At these, lognormal data are answered in 95% of runs (benchmarks/coverage/plans.py).
+# columns. At these, lognormal data are answered in 95% of runs.
 TIMES = {"std": 8, "variance": 8, "covariance": 5, "correlation": 20, "ratio": 2, "weighted_mean": 2}
 COMMON = {"mean": 20, "sum": 20}  # records of a group times epsilon, where all groups share one clip
 # Records times the epsilon of one column, where public bounds are the clip: then noise alone decides. At these, flags

@@ -1,6 +1,6 @@
 """The constants behind clips, sums and means, as one value: they never change what is promised.
 
-They were chosen on synthetic families (benchmarks/tuning/clip_shares.py; docs/clipping.md has its table).
+They were chosen on synthetic families.
 """
 
 from fractions import Fraction
@@ -83,11 +83,11 @@ class ClipTuning:
     hidden: int = 7  # over its epsilon: rows that a noisy number may miss
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
-    # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
+    # groups there are, the fewer records a clip has to be accurate to.
     counted: Fraction = Fraction(1, 10)  # for the numbers of rows of groups, beside their sums
     least_clip: Fraction = Fraction(1, 40)
     # Of what is left after the size, where groups share a clip: for the octaves of all of them around it, and for the
-    # number of records of each beyond half its width (benchmarks/coverage/groups.py).
+    # number of records of each beyond half its width.
     group_tail: Fraction = Fraction(1, 20)
     near: Fraction = Fraction(1, 20)
     sure_part: Fraction = Fraction(1, 15)  # of the epsilon for the clip, at most, for a surer centre

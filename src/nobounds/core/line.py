@@ -4,7 +4,6 @@ A number is written as the key of a double (see `core.prior`): of itself, or of 
 a bound count as the bound, infinities as the largest double, and magnitudes below 2**-1022 as 0.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -13,6 +12,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.core.prior import TOP, Prior, float_of, key_of, keys_of, prior_of
 from nobounds.exact import MAX, finite_float, float_at_or_above
+from nobounds.values import dataclass
 
 _SMALLEST = 2.0**-1022
 

@@ -2,7 +2,7 @@
 
 A decimal is a sign, a decade k, and a whole number of d digits, times 10**(k - d + 1). The prior draws 0 with
 probability 1/20, or a sign, a decade with a heavy-tailed weight, a number of digits from 1 to 17, all alike, and then
-one of the 9 * 10**(d - 1) numbers of so many digits. So 40, 0.25 and 1990 weigh more than 39.817264.
+one of the 9 * 10**(d - 1) numbers of that length. So 40, 0.25 and 1990 weigh more than 39.817264.
 
 A decimal counts as the double nearest to it, ties to even; those that become 0 or infinite are dropped. What a double
 weighs is the sum over all its decimals, and every double weighs something. All masses are whole numbers: a decimal of d
@@ -14,22 +14,25 @@ Doubles are written as keys: whole numbers in the order of the doubles, that of 
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.values import dataclass
 
 TOP = int(np.float64(np.finfo(np.float64).max).view(np.int64))  # the key of the largest double
 
 # The shape of the prior. None of these is a bound, a step or a scale of the data.
 DECADE = 1  # the heaviest decade, that of 10 to 99
 WIDTH_SQUARED = 6.25  # of the Cauchy law of decades: 2.5 decades away one weighs half as much
-ZERO = 20  # 0 weighs one part in so many of the whole
-DIGITS = 17  # decimals of up to so many digits: each double is the nearest to one of them
+ZERO = 20  # the whole over what 0 weighs
+DIGITS = 17  # the most digits of a decimal: each double is the nearest to one of them
 
+_HUGE = 1e300
+_FINER = 80  # bits by which masses around an end are finer
 _ONE = 1 << 30  # the weight of the heaviest decade
 _LEAST, _MOST = -324, 308  # the decades of doubles
 _FIRST, _END = 10 ** (DIGITS - 1), 10**DIGITS  # the numbers of 17 digits
@@ -90,23 +93,20 @@ class Prior:
         """What 0 weighs."""
         return int(2 * self.one_side // (ZERO - 1))
 
-    def number(self, first: int, last: int, place: int) -> int:
-        """The key of the number from `first` to `last` on which this unit of their mass lies.
-
-        Where the unit is uniform, each number is as likely as it weighs.
-        """
+    def at(self, first: int, last: int, place: int) -> int:
+        """The key of the number from `first` to `last` that has this unit of their mass."""
         if first < 0:
             below = self.mass(first, min(last, -1))
             if place < below:
-                return -self._number_above_zero(max(-last, 1), -first, place)
+                return -self._at_above_zero(max(-last, 1), -first, place)
             place -= below
         if first <= 0 <= last:
             if place < self.zero:
                 return 0
             place -= self.zero
-        return self._number_above_zero(max(first, 1), last, place)
+        return self._at_above_zero(max(first, 1), last, place)
 
-    def _number_above_zero(self, first: int, last: int, place: int) -> int:
+    def _at_above_zero(self, first: int, last: int, place: int) -> int:
         low, high = self._edge(first - 1), self._edge(last)
         passed = self._below(*low)
         decade = bisect_right(self._before, passed + place) - 1 + _LEAST
@@ -201,6 +201,73 @@ class Prior:
         for k in range(_LEAST, _MOST + 1):
             before.append(before[-1] + self._unit(k) * self._digits[k - _LEAST] * (_END - _FIRST))
         return before
+
+
+@dataclass(frozen=True)
+class Around:
+    """A prior of which half is around an end of an interval of keys: at the distance d, s / (s + d)**2 for a scale s.
+
+    up: whether numbers lie above that end. Masses are whole numbers of 2**-80 units of the prior.
+    """
+
+    prior: Prior
+    first: int
+    last: int
+    up: bool
+    scale: Fraction
+
+    @cached_property
+    def _half(self) -> int:
+        return self.prior.mass(self.first, self.last) << _FINER
+
+    @cached_property
+    def _end(self) -> Fraction:
+        return Fraction(float_of(self.first if self.up else self.last))
+
+    def _away(self, key: int) -> Fraction:
+        """How far a number lies from the end; where only whole numbers count, the next of them inward does."""
+        away = abs(Fraction(float_of(key)) - self._end)
+        return Fraction(math.floor(away)) if self.prior.whole else away
+
+    def up_to(self, key: int) -> int:
+        """What the numbers from the first one up to this key weigh."""
+        if key < self.first:
+            return 0
+        own = (self.prior.up_to(key) - self.prior.up_to(self.first - 1)) << _FINER
+        if self.up:
+            return own + self._passed(key)
+        return own + self._passed(self.first) - (self._passed(key + 1) if key < self.last else 0)
+
+    def _passed(self, key: int) -> int:
+        """What numbers from the end up to this distance weigh, in the half around it."""
+        away = self._away(key)
+        return math.floor(self._half * away / (self.scale + away))
+
+    def mass(self, first: int, last: int) -> int:
+        """What the doubles with keys from `first` to `last` weigh."""
+        return self.up_to(last) - self.up_to(first - 1) if first <= last else 0
+
+    def masses(self, first: Ints, last: Ints) -> Floats:
+        """Like `mass`, for many intervals; the relative error is below 2**-45."""
+        end = float(self._end)
+        inner, outer = (first - 1, last) if self.up else (last + 1, first)
+        at_end = first == self.first if self.up else last == self.last
+        near, far = np.where(at_end, end, floats_of(inner)), floats_of(outer)
+        if self.prior.whole:
+            near, far = (np.floor(each) if self.up else np.ceil(each) for each in (near, far))
+        # A quarter of each, where distances may be beyond the floats: the quotient is the same.
+        part = 0.25 if max(abs(end), float(np.abs(far).max(initial=0.0))) > _HUGE else 1.0
+        scale, end, near, far = float(self.scale) * part, end * part, near * part, far * part
+        quotient = np.abs(far - near) / (scale + np.abs(far - end)) * (scale / (scale + np.abs(near - end)))
+        return np.asarray(self.prior.masses(first, last) * 2.0**_FINER + float(self._half) * quotient)
+
+    def at(self, first: int, last: int, place: int) -> int:
+        """The key of the number from `first` to `last` that has this unit of their mass."""
+        place += self.up_to(first - 1)
+        while first < last:
+            middle = (first + last) // 2
+            first, last = (first, middle) if self.up_to(middle) > place else (middle + 1, last)
+        return first
 
 
 def _steps_below(middle: int, binary: int, decade: int, ties: bool) -> int:

@@ -118,7 +118,7 @@ class Counted:
         return Classes(self.ladder, self.deviation)
 
     def __call__(self, chunks: Iterable[Chunk]) -> Histogram:
-        if isinstance(chunks, InOrder):
+        if isinstance(chunks, InOrder) and not isinstance(chunks[0], tuple):
             values = chunks[0] if self.deviation is None else self.deviation(chunks[0])
             return Histogram(self.ladder, *_repeated(self.ladder.rungs(values)))  # in order: the maps are monotone
         if self.deviation is not None and self.deviation.unit is not None:

@@ -5,7 +5,6 @@ again, and sorted; all others stay counts. So a table of occupied intervals of k
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from nobounds.counting.spans import Spans, selected
 from nobounds.ladders.cells import ends
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
+from nobounds.values import dataclass
 
 MOST = 1 << 17  # records that are read again one by one
 _SPLIT = 12  # bits by which rungs of more records are split
@@ -47,7 +47,8 @@ class Order:
         self._ladders = [ladder.finest(8, _FLOOR)]
         chunks = records()
         if isinstance(chunks, InOrder):
-            keys, counts = np.unique(self.line.keys(chunks[0]), return_counts=True)
+            values, each = chunks[0] if isinstance(chunks[0], tuple) else (chunks[0], np.ones(len(chunks[0]), np.int64))
+            keys, counts = merged([(self.line.keys(values), each)])
             self._table = _Table(keys, keys, counts, np.full(len(keys), _EXACT), keys)
         else:
             self._table = self._of(Histogram.of(chunks, self._ladders[0]), 0)

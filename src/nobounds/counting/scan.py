@@ -57,7 +57,7 @@ def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[
     return chunks.scan(part, merge) if isinstance(chunks, Remote) else part(chunks)
 
 
-class InOrder(list[Floats]):
+class InOrder(list[Chunk]):
     """One chunk of records in rising order, none of which is missing. Sensitive: its repr hides them."""
 
     __slots__ = ()
@@ -77,7 +77,7 @@ def read_once(records: Records) -> Records:
         if kept:
             return kept[0]
         read = records()
-        if isinstance(read, Remote):
+        if isinstance(read, Remote | InOrder):
             return read
         some, many = list[Chunk](), 0
         for chunk in (rest := iter(read)):

@@ -12,6 +12,7 @@ from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.statements import CLIPPED, COMPARISON, PAIRED, RANKED, SPREADS, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, listed
 from nobounds.kinds.kind import COUNTED
+from nobounds.planning.answerable import Answerable
 from nobounds.release.digits import said
 from nobounds.release.words import OF_CLIPPED, UNKNOWN, units_in_words
 
@@ -20,7 +21,6 @@ _SCALED, _NONE = 500, 60  # records times epsilon: for the scale of a clip, for 
 _ENOUGH, _OF_GROUP = 370, 100  # the same: for a median, and for that of a group
 _ENDS = 1000  # records times epsilon from which a maximum does not run away (tests/promises/test_runaway.py)
 _EXTREMES = ("maximum", "minimum", "bounds")
-_SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
 _IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # raised by an impossible plan
 
 
@@ -34,7 +34,7 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
     if statement.statistic in RANKED:
         sentences = [*_noise(statement), *(_ranked(statement, sizes) if statement.values else [])]
     elif statement.statistic in CLIPPED + SPREADS:
-        sentences = [*_noise(statement), *(_clipping(statement, sizes) if statement.values else [])]
+        sentences = [*_noise(statement), *(_clipping(statement) if statement.values else [])]
     elif statement.statistic in PAIRED:
         sentences = [*_noise(statement), *(_clips(statement) if statement.values else [])]
     elif statement.statistic.startswith("vector_"):
@@ -81,10 +81,9 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         if value is not None
     ]
     if set(said) == {UNKNOWN}:
-        return [
-            "There were too few records for this privacy loss: "
-            "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
-        ]
+        few = "there are too few of them for this privacy loss"
+        why = few if statement.statistic in RANKED else f"{few}, or too many may lie beyond the bounds"
+        return [f"How far off the answer may be could not be learned from the records: {why}."]
     sentences = [f"{_subject(statement)}: {listed(said)}, at {_level(statement)}.", *_assumed(statement)]
     if statement.statistic in _EXTREMES:
         sentences.append("How far the outermost record lies beyond that no private method can say.")
@@ -135,35 +134,20 @@ def _noise_by_group(statement: ReleaseStatement) -> list[str]:
     return [*sentences, *_assumed(statement)]
 
 
-def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
+def _clipping(statement: ReleaseStatement) -> list[str]:
     if "clip" not in statement.parameters:
         return []
     low, high = _ends(statement)
-    sentences = [
+    clipped = (
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
-        "These bounds were chosen privately. "
-        + (
-            "How much that changed the answer is not in the range above."
-            if statement.interval_of == OF_CLIPPED
-            else "What that changed is in the range above."
-        )
-    ]
-    forecast = statement.statistic in CLIPPED and not statement.by and not statement.unbounded
-    model = statement.error_model() if forecast else None
-    outside = None if model is None else _by_size(model.outside, sizes)
-    if outside:
-        parts = [f"{_whole(*ends)} of {n:,}" for n, ends in outside]
-        sentences.append(
-            f"Bounds found in this way leave few records outside, on average {listed(parts)}, in {SHAPES_IN_WORDS}."
-        )
-    each = _epsilon(statement.spending())
-    if not statement.by:
-        sentences.append(
-            f"With fewer than about {_over(_SCALED, each)} records the bounds are coarse; "
-            f"with fewer than about {_over(_NONE, each)} much of the answer may be cut off, "
-            "and the release says that nothing is known of its error."
-        )
-    return sentences
+        "These bounds were chosen privately."
+    )
+    if statement.unbounded:
+        return [clipped]
+    changed = (
+        "How much that changed the answer is not" if statement.interval_of == OF_CLIPPED else "What that changed is"
+    )
+    return [f"{clipped} {changed} in the range above."]
 
 
 def _clips(statement: ReleaseStatement) -> list[str]:
@@ -190,23 +174,10 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
         "the answer is a number near the requested place, and its error is how many places it is off."
     ]
     sentences += _rung(statement)
-    one_sided = statement.statistic in _EXTREMES and statement.intervals  # by another walk, which is not forecast
-    sentences += places(
-        None if one_sided else statement.error_model(),
-        sizes,
-        "The answer" if len(statement.values) == 1 else "Each answer",
-    )
-    if (
-        "bits" in statement.parameters
-        and statement.parameters.whole("bits", 0) <= 30
-        and statement.statistic not in ("quantile", "median")
-    ):
-        share = 100 * 0.5 ** statement.parameters.whole("bits", 0)
-        sentences.append(
-            f"Candidates for the ends of the data are up to {share:.2g}% apart, "
-            "which counts on top where records are dense."
-        )
-    return sentences + _failure(statement)
+    what = "The answer" if len(statement.values) == 1 else "Each answer"
+    model = statement.error_model()
+    sentences += places(model, sizes, what)
+    return sentences + _failure(statement, model)
 
 
 def _rung(statement: ReleaseStatement) -> list[str]:
@@ -254,30 +225,20 @@ def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[st
     parts = [f"{text} among {n:,}" for text, n in zip(texts, sizes, strict=True)]
     if len(set(texts)) == 1:
         parts = [f"{texts[0]} among {listed([f'{n:,}' for n in sizes])}"]
-    simulated = model.statistic == "quantiles" and len(model.qs) > 1
-    data = "skewed data (lognormal), by simulated releases" if simulated else SHAPES_IN_WORDS
-    return [f"{what} is off by this many places on average: {listed(parts)} records, in {data}."]
+    return [f"{what} is off by this many places on average: {listed(parts)} records, in {SHAPES_IN_WORDS}."]
 
 
-def _failure(statement: ReleaseStatement) -> list[str]:
+def _failure(statement: ReleaseStatement, model: ErrorModel | None) -> list[str]:
     """What quantiles and extremes do with too few records."""
-    epsilon = _epsilon(statement.spending())
-    sentences = [
-        "With too few records there is no answer. "
-        f"About {_over(_OF_GROUP if statement.by else _ENOUGH, epsilon)} records are enough for a median without bounds"
-        + (" (in each group)." if statement.by else ".")
-    ]
-    tails = [min(q, 1 - q) for q in statement.ranks if 0 < q < 1]
-    if statement.statistic in ("quantile", "median") and tails:
-        least = _over(_SURE, epsilon * float(min(tails)))
-        sentences.append(
-            f"From about {least} records on it is within ten times the range of the data 999 times of 1,000."
-        )
-    if statement.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in statement.parameters:
-        sentences.append(
-            f"The maximum may be above the largest record: with {_over(_ENDS, epsilon)} records or more, "
-            "above ten times as much in less than 1 of 10,000 cases."
-        )
+    sentences = ["With too few records there is no answer."]
+    if statement.by:
+        enough = _over(_OF_GROUP, _epsilon(statement.spending()))
+        sentences = [f"{sentences[0]} About {enough} records are enough for a median without bounds (in each group)."]
+    elif model is not None:
+        rows = Answerable("maximum", neighbors=model.neighbors).rows(model.spending)
+        sentences = [f"{sentences[0]} About {rows:,} records are enough for one in 95% of cases."]
+    if statement.statistic in ("maximum", "bounds") and "upper" not in statement.parameters:
+        sentences.append("The maximum may be above the largest record.")
     return sentences
 
 
@@ -312,12 +273,6 @@ def _between(low: float, high: float) -> str:
     if high < 0.95:
         return "less than 1"
     first, last = about(low) if low >= 0.1 else "0", about(high)
-    return first if first == last else f"{first} to {last}"
-
-
-def _whole(low: float, high: float) -> str:
-    """A range of numbers of records."""
-    first, last = (f"{math.ceil(end - 0.05):,}" for end in (low, high))
     return first if first == last else f"{first} to {last}"
 
 

@@ -35,20 +35,23 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     kind, split = (parameters.kind("spending") if "spending" in parameters else None), parameters.all_spent("split")
     error = [
         "The ranges above are at 95%. "
-        "Means and standard deviations are those of clipped records: near the minimum and maximum shown, or where "
-        "these are not answered at four times the distance of the quartiles from the median. "
-        "What that changed is in the ranges of means; a standard deviation is at least what its range says. "
+        "Means and standard deviations are those of clipped records. What that changed is in their ranges, "
+        "as far as values thin out beyond the clip as they do up to it. "
         "Quantiles, minimum and maximum have no range here."
     ]
     if kind is not None and (name := next((name for name, column in columns.items() if _median(column)), None)):
         cost = columns[name].inner("costs").spent("50%")
         spending = Spending(rational(cost, "costs"), kind == "rho").each(rows or 1)
-        model = ErrorModel("quantile", (Fraction(1, 2),), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
+        model = ErrorModel(
+            "quantile", (Fraction(1, 2),), spending, loss.neighbors, {"interval": None}, 0.0, Fraction(1, 2)
+        )
         error += places(model, sizes, f"The median of {name}")
     error += [
-        "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
+        "The minimum and maximum may lie some records short of the ends, or beyond them: more of them the smaller the "
+        "epsilon.",
         "With too few records for the privacy loss, "
-        "a statistic is not answered; which ones are was decided by the noisy count alone.",
+        "a statistic is not answered; which ones are was decided by the noisy count. "
+        "Means and standard deviations of which nothing would be known are left out too.",
     ]
     return [
         Paragraph("What was asked and answered", tuple(_answers(fields, columns, len(all_columns.mapping)))),

@@ -3,6 +3,7 @@
 from nobounds.exact import printable
 from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, about
+from nobounds.planning.forecast import lacking
 from nobounds.release.digits import said
 
 _SHOWN = 12
@@ -30,7 +31,8 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
         f"{shape}, with neighbouring data sets by {neighboring}."
     )
     n = parameters.whole("n") if "n" in parameters else None
-    lines = [_line(row, n) for row in rows[:_SHOWN]]
+    few = lacking(statistic, "groups" in parameters)
+    lines = [_line(row, n, few) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         lines.append(f"And {len(rows) - _SHOWN} rows more.")
     return [
@@ -59,7 +61,8 @@ def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
             "What is not promised",
             (
                 "The plan is as good as the number of rows that was stated: what it calls answered is answered in at "
-                "least 95% of columns of that many rows with a value.",
+                "least 95% of columns of that many rows with a value, but for a mean or standard deviation of which "
+                "the records say too little.",
             ),
         ),
     ]
@@ -74,15 +77,11 @@ def _planned(part: ReleaseFields, kind: str) -> str:
     return f"{names}: left empty, too few rows{'; with ' + ' or '.join(needs) + ' it is answered' if needs else ''}."
 
 
-def _line(row: ReleaseFields, n: int | None) -> str:
+def _line(row: ReleaseFields, n: int | None, lacked: str) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     needed = row.whole("rows_needed") if "rows_needed" in row else 0
-    few = (
-        f"mostly not answered, too few rows (about {needed:,} are needed); with marks=False "
-        if n is not None and n < needed
-        else ""
-    )
+    few = f"mostly {lacked} (about {needed:,} rows are needed); " if n is not None and n < needed else ""
     return (
         f"For {kind} {said(row.spent(kind))}: {few}off {ranks}by {about(row.amount('value_error'))} in value on "
         f"average, and 95% of the time by at most {about(row.amount('error_95'))}."

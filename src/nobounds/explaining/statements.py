@@ -13,7 +13,6 @@ from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.words import listed
 from nobounds.kinds.kind import Kind
-from nobounds.ladders.stated import DEFAULT_BITS
 from nobounds.release.digits import said
 from nobounds.release.schema import Interval
 from nobounds.release.words import OF_CLIPPED, between
@@ -27,7 +26,7 @@ COMPARISON = "floating-point noise, for comparison only"  # the baselines' name 
 _PLACES = {"maximum": Fraction(1), "minimum": Fraction(1, 2), "bounds": Fraction(1)}
 _LEAST, _MOST = Fraction(1, 10**4), 10**4  # amounts of epsilon or rho with a forecast
 _MOST_RANKS = 20  # in one simulation
-_DEFAULT_FLOOR = -100
+_BY_OTHER_MEANS = ("ladder", "method", "noise", "beta")  # of experts, of baselines and of versions before
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,45 +250,24 @@ class ReleaseStatement:
         return Spending(rational(total, "spending"), self.kind == "rho").each(self.rows_per_unit or 1)
 
     def error_model(self) -> ErrorModel | None:
-        """The error model, or None if there is no forecast: for custom candidates and for baselines."""
+        """The error model of quantiles and extremes, or None if there is no forecast: by groups, or by other means."""
         parameters, name = self.parameters, self.statistic
-        if name not in RANKED + CLIPPED or not self._usual():
+        if name not in RANKED or self.by or any(each in parameters for each in _BY_OTHER_MEANS):
             return None
-        spending = self.spending()
-        if not _LEAST <= spending.amount <= _MOST:
-            return None
-        ranks = tuple(sorted(set(self.ranks)))
-        if len(ranks) > _MOST_RANKS:
+        spending, ranks = self.spending(), tuple(sorted(set(self.ranks)))
+        if not _LEAST <= spending.amount <= _MOST or len(ranks) > _MOST_RANKS:
             return None
         options: dict[str, Any] = {
             fact: parameters.text(fact) for fact in ("lower", "upper", "resolution") if fact in parameters
         }
-        if name in RANKED and name != "quantiles" and not self.by:
-            options |= {option: parameters.text(option) for option in ("method", "noise") if option in parameters}
-            options |= {"rows": parameters.whole("stated_rows", 0)} if "stated_rows" in parameters else {}
-            bits = parameters.whole("bits", 0)
-            options |= {} if bits == DEFAULT_BITS else {"beta": 1 + Fraction(1, 2**bits)}
+        options["interval"] = Fraction(str(self.interval_level)) if "interval" in parameters else None
         near, at = self._near(ranks)
-        return ErrorModel(name, ranks, spending, self.loss.neighbors, options, near, at)
-
-    def _usual(self) -> bool:
-        parameters = self.parameters
-        if (
-            "ladder" not in parameters
-            or parameters.text("ladder") not in ("float-bits", "grid")
-            or "bits" not in parameters
-        ):
-            return False
-        usual = "floor" not in parameters or parameters.mapping["floor"] == _DEFAULT_FLOOR
-        return usual and parameters.whole("bits", 0) <= 30 and COMPARISON not in str(parameters.mapping.get("noise"))
+        return ErrorModel(name, ranks, spending, self.loss.neighbors, options, near, at)  # type: ignore[arg-type]
 
     def _near(self, ranks: tuple[Fraction, ...]) -> tuple[float, Fraction]:
         """The magnitude of one released value, and its rank."""
-        if self.statistic in CLIPPED and "clip" in self.parameters:
-            return max(map(abs, self.parameters.floats("clip"))), Fraction(1)
-        if self.by or not self.values:
-            middle = sorted(self.values)[len(self.values) // 2] if self.values else 0
-            return abs(finite_float(Fraction(middle))), ranks[0] if ranks else _PLACES[self.statistic]
+        if not self.values:
+            return 0.0, ranks[0] if ranks else _PLACES[self.statistic]
         if not ranks:
             return abs(finite_float(Fraction(self.values[-1]))), _PLACES[self.statistic]
         at = min(self.ranks, key=lambda q: abs(2 * q - 1))

@@ -8,7 +8,7 @@ import numpy as np
 from nobounds import Table
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
-from nobounds.ask import quantiles
+from nobounds.ask import quantile
 from nobounds.exact import Number
 from nobounds.values import dataclass
 
@@ -100,13 +100,15 @@ def private_ranges(
     names, ranks = tuple(dict.fromkeys(columns)), tuple(sorted(levels, key=float))
     if not names or len(ranks) < 2:
         raise ValueError("a range needs at least one column and two levels")
-    answers = table.agg(*(quantiles(name, ranks) for name in names), epsilon=epsilon, **options)
+    asks = [quantile(name, rank) for name in names for rank in ranks]
+    answers = table.agg(*asks, epsilon=epsilon, **options)
+    released = [answers[answer].value for answer in answers]
     ranges = {}
-    for name, answer in zip(names, answers, strict=True):
-        values = answers[answer].value
+    for k, name in enumerate(names):
+        values = released[k * len(ranks) : (k + 1) * len(ranks)]
         if values is None or any(value is None for value in values):
             raise ValueError(f"no range of {name!r} was released: there are too few rows for this epsilon")
         if not all(isinstance(value, int | float) for value in values):
             raise TypeError(f"{name!r} must be a column of numbers: other libraries take no other bounds")
-        ranges[name] = Range(tuple(float(rank) for rank in ranks), tuple(values))
+        ranges[name] = Range(tuple(float(rank) for rank in ranks), tuple(sorted(values)))
     return Ranges(ranges, answers.loss)

@@ -12,7 +12,7 @@ whose numbers all have the same loss accept at once, so around the target there 
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
@@ -22,16 +22,17 @@ from nobounds.accounting.cost import Cost, range_bounded
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.core.line import Line
-from nobounds.core.prior import Prior
+from nobounds.core.prior import Around, Prior
 from nobounds.counting.order import Cells, Order
 from nobounds.exact import ball
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 # exp(-NATS) is less than 2**-60 of what the lightest double weighs: records beyond that many ranks over the rate are
-# hardly ever looked at, and the draw is exact all the same.
+# almost never looked at, and the draw is exact all the same.
 NATS = 105
 _ERROR = 2.0**-40  # more than the relative error of a product of doubles
 
@@ -132,9 +133,9 @@ class Choice(Hidden):
         return np.asarray(logs - losses[place] * (float(self.rate) / self.q.denominator))
 
 
-def drawn(prior: Prior, first: int, last: int, source: RandomSource) -> int:
+def drawn(prior: Prior | Around, first: int, last: int, source: RandomSource) -> int:
     """The key of a number from `first` to `last`, each as likely as it weighs."""
-    return prior.number(first, last, uniform_below(prior.mass(first, last), source))
+    return prior.at(first, last, uniform_below(prior.mass(first, last), source))
 
 
 def is_above(e: Exponential, bound: Fraction) -> bool:

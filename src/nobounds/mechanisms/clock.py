@@ -14,7 +14,7 @@ records lie beyond changes nothing, so the sampler skips over whole runs of them
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
@@ -31,6 +31,7 @@ from nobounds.exact import MAX, ball, upper
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.noise.discrete import Exponential, decide, geometric
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 Side = Literal[-1, 0, 1]  # below the centre, on both sides, above it
 

@@ -8,8 +8,9 @@ move another across, and both slices would change.
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.cost import Cost
 from nobounds.arrays import Floats, Ints
+from nobounds.core.prior import Around, Prior
 from nobounds.counting.order import Cells, Order
 from nobounds.exact import ball
 from nobounds.mechanisms.choice import NATS, drawn, is_above
@@ -25,6 +27,7 @@ from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_ERROR, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 BITS = 64  # of a tag
 Tags = NDArray[np.uint64]
@@ -39,7 +42,7 @@ class Slice(NamedTuple):
     last: int
 
     def below(self, key: int, cut: int) -> "Slice":
-        """The records below a pair of this number that so many records lie below."""
+        """The records below a pair of this number, which `cut` records lie below."""
         return Slice(self.start, cut, self.first, key)
 
     def above(self, key: int, cut: int) -> "Slice":
@@ -67,14 +70,24 @@ class Cut(Hidden):
     q: Fraction
     rate: Fraction
     cost: Callable[[], Cost]
+    scale: float = 0.0  # of the half of the prior around an end of the slice, if there is one, ...
+    up: bool = False  # ... and whether that is the lower end
 
     @property
     def public(self) -> Hashable:
-        return self.q, self.rate, self.piece.first, self.piece.last, self.order.line
+        return self.q, self.rate, self.piece.first, self.piece.last, self.order.line, self.scale, self.up
+
+    @cached_property
+    def prior(self) -> Prior | Around:
+        """The public prior over the numbers of the slice."""
+        prior = self.order.line.prior
+        if not self.scale:
+            return prior
+        return Around(prior, self.piece.first, self.piece.last, self.up, Fraction(self.scale))
 
     def draw(self, source: RandomSource) -> tuple[int, int]:
         tagged = _Tagged(source)
-        prior, pieces = self.order.line.prior, self.pieces(tagged)
+        prior, pieces = self.prior, self.pieces(tagged)
         losses = self.losses(pieces.low, pieces.high)
         masses = prior.masses(pieces.first, pieces.last) * self._lengths(pieces)
         while True:
@@ -136,7 +149,7 @@ class Cut(Hidden):
         return decide(lambda precision: self._in_balls(pieces, losses, u, precision)) if k is None else k
 
     def _in_balls(self, pieces: Pieces, losses: Ints, u: Uniform, precision: int) -> int | None:
-        rate, nearest, prior = ball(self.rate / self.q.denominator), int(losses.min()), self.order.line.prior
+        rate, nearest, prior = ball(self.rate / self.q.denominator), int(losses.min()), self.prior
         columns = (pieces.first.tolist(), pieces.last.tolist(), pieces.low_tag, pieces.high_tag, losses.tolist())
         weights = [
             (-ball(loss - nearest) * rate).exp() * ball(prior.mass(first, last) * (high - low))

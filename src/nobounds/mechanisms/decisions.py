@@ -17,7 +17,7 @@ from nobounds.arrays import Floats
 from nobounds.mechanisms.exponential_mechanism import Bounded, proposed_rung, weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law, flip_rung
 from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.quick_laws import LOOKS, Blocks, choice_blocks, walk_blocks
+from nobounds.mechanisms.quick_laws import Blocks, choice_blocks, walk_blocks
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
@@ -31,8 +31,7 @@ from nobounds.values import dataclass
 R = TypeVar("R")
 FREE = pure(Fraction(0))
 _LISTED = 1 << 13  # rungs that are listed one by one
-_HARDLY = -20.0  # the logarithm of a probability below which forecasts leave a way out
-_POINTS, _FEW = 4, 3  # rungs that stand for the law of a choice among more, in laws and in forecasts
+_POINTS = 4  # rungs that stand for the law of a choice among more
 
 
 class AddedNoise(Protocol):
@@ -211,19 +210,8 @@ class Halt(Hidden):
         yield from ((position, mass) for position, mass in enumerate(masses) if mass > 0)
 
     def blocks(self, number: int = 0) -> Blocks:
-        """The law as a forecast takes it (see `quick_laws`)."""
+        """The law in blocks (see `quick_laws`)."""
         return walk_blocks(self.walk, number)
-
-    def quick_outcomes(self) -> Iterator[tuple[int | None, float]]:
-        """Like `outcomes`, from quick laws: blocks of positions are taken at their middle."""
-        never, chances = 0.0, dict[int, float]()
-        for number in range(LOOKS):
-            first, last, masses = self.blocks(number)
-            for place, mass in zip(((first + last) // 2).tolist()[:-1], masses.tolist(), strict=False):
-                chances[place] = chances.get(place, 0.0) + mass / LOOKS
-            never += float(masses[-1]) / LOOKS
-        yield None, never
-        yield from sorted(chances.items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,16 +268,6 @@ class Choose(Hidden):
             )
         else:
             yield from self.points(_POINTS)
-
-    def quick_outcomes(self) -> Iterator[tuple[int, float]]:
-        """Like `outcomes`, with fewer points, and without those that almost never occur."""
-        if int(self.runs.lengths.sum()) <= _LISTED:
-            logs = self.log_pmf()[1]
-            likely = np.flatnonzero(logs > _HARDLY)
-            rungs = (likely + int(self.runs.starts[0])).tolist()
-            yield from zip(rungs, map(math.exp, logs[likely].tolist()), strict=True)
-        else:
-            yield from self.points(_FEW)
 
     def points(self, many: int) -> Iterator[tuple[int, float]]:
         """Rungs that stand for parts of the law with this probability each."""

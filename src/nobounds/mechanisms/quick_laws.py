@@ -19,7 +19,6 @@ _PANELS = np.concatenate([np.arange(0, 4, 0.25), np.arange(4, 17, 1.0)])  # of t
 _PASSED = 1 - np.exp(-_PANELS)
 _GOLDEN = 0.6180339887498949
 _NODES = 40
-LOOKS = 16  # points of the threshold's noise, times those of one law, for probabilities that must be accurate
 _PARTS = 8  # blocks of a run of rungs that are chosen with equal probability
 _NEAR_BITS = 30  # runs of less weight in all are left out
 _OFFSETS = np.array(sorted({0, *np.rint(1.4 ** np.arange(62 / np.log2(1.4))).astype(np.int64).tolist()}))

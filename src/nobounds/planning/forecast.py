@@ -18,6 +18,7 @@ _HEADS = {
     "units": "units to show a group",
 }
 _SOME = ("rows_needed", "units")  # that not all forecasts have
+NO_INTERVAL = "no interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class ForecastRow:
     n for a count. So one release in a million does not dominate the mean.
     median_error, error_95: the error in value is at most this 50% and 95% of the time.
     units: where keys are chosen privately, how many units a group needs to be shown 95% of the time.
-    rows_needed: how many records, of each group, it takes for an answer 95% of the time; None for counts, which are
-    answered always. With fewer the release says "too few rows", and the errors are those of `marks=False`.
+    rows_needed: how many records, of each group, it takes for an answer 95% of the time, and of a quantile or a median
+    for an interval with an end; None for counts, which are answered always. What is not answered is off by as much as a
+    useless answer.
     """
 
     spent: float
@@ -48,8 +50,7 @@ class Forecast:
     """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is sensitive.
 
     typical: the true values, one for each number released, where every record lies at its expected place.
-    sampled: whether noise was drawn because there is no closed law; errors are then accurate to about 5%,
-    else to 3%.
+    sampled: whether answers were drawn; mean errors are then good to about a quarter, else they are exact.
     notes: sentences on what else a reader should know.
     """
 
@@ -118,10 +119,9 @@ class Forecast:
         ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
         one, say = _ONE.get(self.statistic, "the answer"), _points if self.statistic == "cdf" else digits
         few = self.too_few(row)
-        without = " with marks=False" if few and (not self.sampled or ranks) else ""  # else no answer is an error, too
         sentences = [few] if few else []
         sentences.append(
-            f"For {self.spending} {row.spent:.10g} {one}{without} is off {ranks}by {say(row.value_error)} on average"
+            f"For {self.spending} {row.spent:.10g} {one} is off {ranks}by {say(row.value_error)} on average"
             f"{self._about(row)}, and 95% of the time by at most {say(row.error_95)}."
         )
         if row.units is not None:
@@ -131,19 +131,18 @@ class Forecast:
                 f"to be shown 95% of the time{small}."
             )
         if self.sampled:
-            sentences.append("These are simulated releases: there is no closed law of all answers together.")
+            sentences.append("These are simulated releases: mean errors are good to about a quarter.")
         return [*sentences, *self.notes]
 
     def too_few(self, row: ForecastRow) -> str:
-        """That the records are too few for an answer, if so, and how many it takes."""
+        """That the records are too few for an answer, or for an interval, if so, and how many it takes."""
         n = self.parameters.get("n")
         if n is None or row.rows_needed is None or n >= row.rows_needed:
             return ""
         each = " in each group" if "groups" in self.parameters else ""
         return (
-            f"With {n:,} records{each} the {self.statistic} is mostly not answered for {self.spending} "
-            f"{row.spent:.10g}, because they are too few rows: about {row.rows_needed:,} are needed for an answer "
-            "95% of the time."
+            f"With {n:,} records{each} the {self.statistic} mostly has {lacking(self.statistic, bool(each))} for "
+            f"{self.spending} {row.spent:.10g}: about {row.rows_needed:,} are needed for one 95% of the time."
         )
 
     def _about(self, row: ForecastRow) -> str:
@@ -182,6 +181,11 @@ class Forecast:
 
     def _line(self, name: str) -> list[float]:
         return [getattr(row, name) for row in self.rows]
+
+
+def lacking(statistic: str, grouped: bool) -> str:
+    """What a statistic of too few rows lacks."""
+    return NO_INTERVAL if statistic in ("quantile", "median") and not grouped else "too few rows for an answer"
 
 
 def _points(share: float) -> str:

@@ -1,38 +1,31 @@
-"""Forecasters: the expected errors of a statistic on a shape of data, as a function of the spending.
+"""The errors to expect of a statistic: its public function is drawn on data sets with fixed seeds, without a budget.
 
-No noise is drawn except where answers have no closed law, as for `quantiles`: there seeded releases are made.
+Nothing is worked out here that the function does not do itself. A count alone has a law: that of its noise.
 """
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nobounds.accounting.spending import Spending
-from nobounds.accounting.terms import Terms
-from nobounds.clipping.plan import SumPlan
+from nobounds.arrays import Floats
+from nobounds.clipping.interval import CHANCE
+from nobounds.counting.scan import InOrder
+from nobounds.engines.column import Column
 from nobounds.ladders.facts import Facts
-from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
-from nobounds.planning import answer_errors, sum_errors
-from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
+from nobounds.planning.counts.laws import mean_size
+from nobounds.planning.errors import Errors
 from nobounds.planning.families import Shape
-from nobounds.planning.samples import Sample, SampleCounts, Sampling
-from nobounds.programs.program import Draw
-from nobounds.ranks.many.halving import Halving
-from nobounds.ranks.options import Options
-from nobounds.ranks.plan import plan_separately, plan_together
-from nobounds.ranks.question import Question
-from nobounds.ranks.route import OneRoute
-from nobounds.ranks.view import View
+from nobounds.planning.samples import Sample, Sampling
+from nobounds.statistics.agg import FUNCTIONS
 from nobounds.values import dataclass
-
-if TYPE_CHECKING:
-    from nobounds.planning.simulated.columns import Simulation
 
 Statistic: TypeAlias = Literal[
     "quantile",
@@ -58,26 +51,22 @@ Statistic: TypeAlias = Literal[
     "top_k",
     "count_distinct",
 ]
-CLOSED = ("sum", "mean", "count")
+Drawn: TypeAlias = list[tuple[Sample, tuple[float | None, ...]]]  # data sets, and the answers on each
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
+PAIRED = ("ratio", "weighted_mean", "covariance", "correlation")
+WITH_INTERVAL = ("quantile", "median", "maximum", "minimum", "bounds")  # that costs the number a part of epsilon
+BY_GROUP = ("quantile", "median", "maximum", "minimum", "sum", "mean")  # groups answer all of them at once
 RANKS: dict[str, tuple[Fraction, ...]] = {
     "median": (Fraction(1, 2),),
     "maximum": (Fraction(1),),
     "minimum": (Fraction(0),),
+    "bounds": (Fraction(0), Fraction(1)),
 }
-RANKS |= {"bounds": (Fraction(0), Fraction(1))}
-_SAMPLED_ROUNDS, _SIMULATED_ROUNDS = (64, 128, 256), (64, 128)
+DRAWS = 192  # of a statistic: mean errors are good to about an eighth
 TINY = 1e-300  # the error of a useless answer if all records are 0
+FAR = 1e290  # no error is larger: their sums are floats
 _KEPT = 256  # data sets that are kept for the next epsilon
-
-
-def _simulation(statistic: str) -> "Simulation | None":
-    """How releases of this statistic are simulated; None if their errors follow from laws."""
-    if statistic in CLOSED + RANKED:
-        return None  # without the modules of all the others
-    from nobounds.planning.simulated import SIMULATED
-
-    return SIMULATED.get(statistic)
+_PAIRED, _GROUPED = 1 << 17, 1 << 16  # records that are made one by one, of two columns and of all groups
 
 
 def check_statistic(statistic: object) -> Statistic:
@@ -95,10 +84,9 @@ class Forecaster:
     statistic: Statistic
     qs: tuple[Fraction, ...]
     sampling: Sampling
-    options: dict[str, Any]  # lower, upper, resolution and neighbors
+    options: dict[str, Any]  # lower, upper, resolution, neighbors and interval
     fresh: Callable[[int], Sample]
     groups: int = 1  # each of them with n records
-    whole: Callable[[int], Sample] | None = None  # the records of all groups
 
     @classmethod
     def of(
@@ -109,115 +97,184 @@ class Forecaster:
         shape: Shape,
         options: dict[str, Any],
         groups: int = 1,
-        strata: int = 1,
     ) -> "Forecaster":
         """The forecaster, with its data sets around the ranks that matter."""
         qs = RANKS.get(statistic, qs)
-        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0), strata)
-        whole = None if groups == 1 else lru_cache(maxsize=_KEPT)(Sampling(shape, groups * n, (0.0, 1.0)).fresh)
-        return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups, whole)
+        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
+        return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups)
 
     @property
     def facts(self) -> Facts:
-        """The public facts of data of this shape and number."""
-        rows = self.sampling.n if self.options["neighbors"] == "swap" else None
-        return replace(self.sampling.shape.facts, rows=rows)
-
-    def terms(self, spending: Spending) -> Terms:
-        """The terms for this spending."""
-        return Terms(spending, self.options["neighbors"])
-
-    @property
-    def sampled(self) -> bool:
-        """Whether releases are simulated, because there is no closed law."""
-        return _simulation(self.statistic) is not None or (self.statistic == "quantiles" and len(self.qs) > 1)
+        """The public facts of data of this shape."""
+        return self.sampling.shape.facts
 
     def typical(self) -> tuple[float, ...]:
         """The true values where every record lies at its expected place."""
-        sample = self.sampling.typical()
+        return self.truths(self.sampling.typical())
+
+    def truths(self, sample: Sample) -> tuple[float, ...]:
+        """The true values of a data set."""
         if self.statistic in RANKED:
             return tuple(sample.quantile(float(q)) for q in self.qs)
-        if (simulation := _simulation(self.statistic)) is not None:
-            return (simulation.truth(sample),)
-        total = float(sample.values @ sample.counts)
-        return ({"sum": total, "mean": total / sample.total, "count": float(sample.total)}[self.statistic],)
+        return (TRUTHS[self.statistic](sample),)
 
     def useless(self, typical: Sample) -> float:
-        """The error of a useless answer: in the mean no error counts for more."""
+        """The error of a useless answer: in the mean no error counts for more, and what is not answered for as much."""
         if self.statistic in RANKED:
             return max(float(max(typical.values[-1], 0.0) - min(typical.values[0], 0.0)), TINY)
-        if (simulation := _simulation(self.statistic)) is not None:
-            return max(abs(simulation.truth(typical)), TINY)
-        magnitudes = max(float(np.abs(typical.values) @ typical.counts), TINY)
-        return {"sum": magnitudes, "mean": magnitudes / typical.total}.get(self.statistic, float(typical.total))
-
-    def errors(
-        self, spending: Spending, rounds: tuple[int, ...] = ROUNDS, least: float = answer_errors.LEAST
-    ) -> Errors:
-        """The expected errors for an epsilon or a rho; of a quantile, over routes with at least this probability."""
-        typical = self.sampling.typical()
-        cap = self.useless(typical)
-        if self.statistic == "count":
-            counted = sum_errors.count_outcomes(
-                spending.plan(Additive), typical.total, self.options["neighbors"], self.facts.nullable
-            )
-            return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
         if self.statistic in ("sum", "mean"):
-            plan = self.sum_plan(spending)
-            if self.whole is not None:
-                return self._of_groups(plan, self.whole, cap, rounds)
-            starts = sum_errors.clip_starts(plan, typical)
-            return expect(starts, lambda start, k: sum_errors.outcomes(*start, self.fresh(k), k), cap, rounds)
-        if (simulation := _simulation(self.statistic)) is not None:
-            rounds = tuple(goal for goal in _SIMULATED_ROUNDS if goal <= rounds[-1]) or rounds
-            simulated = simulation.of(self.facts, self.terms(spending), self.stated)
-            return expect([(1.0, None)], lambda _, k: simulated.outcomes(self.fresh(k), k, cap), cap, rounds)
-        if self.sampled:
-            halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)
-            assert isinstance(halving, Halving), "there is more than one quantile"
-            rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1]) or rounds
-            return expect([(1.0, None)], lambda _, number: self._released(halving, number), cap, rounds)
-        question = plan_separately(self.facts, self.terms(spending), Options.of(self.options), self.qs)
-        return self._answers(question, typical, cap, rounds, least)
+            total = float(np.abs(typical.values) @ typical.counts)
+            return max(total if self.statistic == "sum" else total / typical.total, TINY)
+        return max(abs(self.truths(typical)[0]), TINY)
+
+    def errors(self, spending: Spending, draws: int = DRAWS) -> Errors:
+        """The expected errors for an epsilon or a rho, over this number of draws."""
+        if self.statistic == "count":
+            return self._of_counts(spending.plan(Additive))
+        cap, n = self.useless(self.sampling.typical()), self.sampling.n
+        ranks, errors = [], []
+        for sample, values in self._drawn(spending, draws):
+            for q, truth, value in zip(self.qs or (None,), self.truths(sample), values, strict=True):
+                errors.append(cap if value is None else min(abs(value - truth), FAR))
+                if q is not None:
+                    worst = n * float(max(q, 1 - q))
+                    ranks.append(worst if value is None else sample.rank_errors(np.array([value]), float(q))[0])
+        mean = float(np.mean(np.minimum(errors, cap)))
+        rank = float(np.mean(ranks)) if ranks else None
+        return Errors(rank, mean, *(float(np.quantile(errors, chance)) for chance in (0.5, 0.95)))
+
+    def _of_counts(self, noise: Additive) -> Errors:
+        """The errors of a private count, by the law of its noise; no error is larger than the number of records."""
+        if self.options["neighbors"] == "swap" and not self.facts.nullable:
+            return Errors(None, 0.0, 0.0, 0.0)
+        points = (noise.half_steps(noise.scale(1), 0.0, chance) for chance in (0.5, CHANCE))
+        return Errors(None, *(min(error, float(self.sampling.n)) for error in (mean_size(noise), *points)))
+
+    def _drawn(self, spending: Spending, draws: int) -> Drawn:
+        """Data sets, and a private answer on each; None where it is not answered."""
+        how = {"rho" if spending.zcdp else "epsilon": spending.amount}
+        if self.statistic not in (*PAIRED, "proportion"):  # columns that are made up have other bounds
+            facts = ("lower", "upper", "resolution")
+            how |= {name: self.options[name] for name in facts if self.options.get(name) is not None}
+        if self.groups > 1 and self.statistic in BY_GROUP and self.sampling.n <= _GROUPED:
+            return self._of_groups(how, draws)
+        how["neighbors"] = self.options["neighbors"]
+        if self.statistic in WITH_INTERVAL and "interval" in self.options:
+            how["interval"] = self.options["interval"]
+        drawn: Drawn = []
+        for number in range(draws):
+            sample = self.fresh(number)
+            release = FUNCTIONS[self.statistic](*self._columns(sample), *self._ranks, **how, rng=random.Random(number))
+            several = len(self.qs) > 1 or self.statistic == "quantiles"
+            values = release.value if several else (release.value,)
+            drawn.append((sample, (None,) * len(self.qs) if values is None else tuple(map(_plain, values))))
+        return drawn
 
     @property
-    def stated(self) -> Stated:
-        """What is public about the values."""
-        return Stated.of(*(self.options.get(name) for name in ("lower", "upper", "resolution")))
+    def _ranks(self) -> tuple[Fraction, ...]:
+        """The ranks that the function takes."""
+        return self.qs if self.statistic in ("quantile", "quantiles") else ()
 
-    def sum_plan(self, spending: Spending) -> SumPlan:
-        """The plan for a sum or a mean."""
-        stated = self.stated
-        if self.groups > 1:
-            return SumPlan.for_groups(self.facts, self.terms(spending), stated, self.statistic == "mean", self.groups)
-        return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")
+    def _columns(self, sample: Sample) -> tuple[Column, ...]:
+        """The records of a data set, as the function takes them."""
+        if self.statistic in PAIRED:
+            both = pair(sample, weights=self.statistic == "weighted_mean")
+            return tuple(_column(values, np.ones(len(values), dtype=np.int64), self.facts) for values in both)
+        if self.statistic == "proportion":
+            above = (sample.values > sample.quantile(0.5)).astype(np.float64)
+            return (_column(above, sample.counts, replace(self.facts, declared=False)),)
+        chunks = InOrder([(sample.values, sample.counts)])
+        return (Column(self.facts, lambda: chunks, lambda: sample.total),)
 
-    def _of_groups(self, plan: SumPlan, whole: Callable[[int], Sample], cap: float, rounds: tuple[int, ...]) -> Errors:
-        """The errors of the sum or mean of one group, within a clip that all groups share."""
-        starts = sum_errors.clip_starts(plan, Sampling(self.sampling.shape, whole(0).total, (0.0, 1.0)).typical())
-        return expect(starts, lambda start, k: sum_errors.outcomes(*start, whole(k), k, of=self.fresh(k)), cap, rounds)
+    def _of_groups(self, how: dict[str, Any], draws: int) -> Drawn:
+        """The groups of tables, and the answer of each group."""
+        from nobounds.tables.table import Table
 
-    def _answers(
-        self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...], least: float
-    ) -> Errors:
-        """The errors of one quantile, or of both ends in equal parts."""
-        branches = [
-            (chance / len(self.qs), (which, route))
-            for which in range(len(self.qs))
-            for chance, route in answer_errors.likely_routes(question, which, typical, least)
-        ]
+        drawn: Drawn = []
+        n = self.sampling.n
+        many = min(self.groups, _GROUPED // n)
+        groups = np.repeat(np.arange(many), n)
+        for number in range(max(draws // many, 4)):
+            values = self.sampling.shape.at(np.random.default_rng([n, number]).random(many * n))
+            table = Table({"x": values.astype(np.int64) if self.facts.integral else values, "g": groups})
+            grouped = table.group_by("g", keys=list(range(many)))
+            release = getattr(grouped, self.statistic)("x", *self._ranks, **how, rng=random.Random(number))
+            for own, value in zip(np.sort(values.reshape(many, n)), np.ma.asarray(release.values), strict=True):
+                answer = None if value is np.ma.masked else float(value)
+                drawn.append((Sample(own, np.ones(n, dtype=np.int64)), (answer,)))
+        return drawn
 
-        def outcomes(branch: tuple[int, OneRoute], number: int) -> Outcomes:
-            return answer_errors.outcomes(question, *branch, self.fresh(number), number)
 
-        return expect(branches, outcomes, cap, rounds)
+def _plain(value: Any) -> float | None:
+    return None if value is None else float(value)
 
-    def _released(self, halving: Halving, number: int) -> Outcomes:
-        """The errors of one seeded release, in equal parts."""
-        sample = self.fresh(number)
-        view = View(SampleCounts.on(sample, halving.ladder))
-        answers = Draw(random.Random(number).getrandbits).run(halving.program(view))
-        pairs = list(zip(map(float, self.qs), map(float, answers), strict=True))
-        ranks = [float(sample.rank_errors(np.array([value]), q)[0]) for q, value in pairs]
-        errors = [abs(value - sample.quantile(q)) for q, value in pairs]
-        return Outcomes(np.array(ranks), np.array(errors), np.ones(len(pairs)))
+
+def _column(values: Floats, counts: Any, facts: Facts) -> Column:
+    """A column of records in any order."""
+    single = len(values) == counts.sum()
+    return Column(facts, lambda: [values if single else (values, counts)], lambda: int(counts.sum()))
+
+
+def pair(sample: Sample, weights: bool = False) -> tuple[Floats, Floats]:
+    """Two columns of records, in an order that has nothing to do with their values.
+
+    The second one is the sum of the first and an independent one, so that their correlation is about 0.7; weights are
+    the magnitudes of an independent one.
+    """
+    if sample.total > _PAIRED:
+        raise ValueError(f"forecasts for two columns are for up to {_PAIRED:,} records; give a smaller n")
+    rng, values = np.random.default_rng(sample.total), np.repeat(sample.values, sample.counts)
+    x, other = rng.permutation(values), rng.permutation(values)
+    return x, np.abs(other) if weights else x + other
+
+
+def _sum(sample: Sample) -> float:
+    return float(sample.values @ sample.counts)
+
+
+def _mean(sample: Sample) -> float:
+    return _sum(sample) / sample.total
+
+
+def _variance(sample: Sample) -> float:
+    return float((sample.values - _mean(sample)) ** 2 @ sample.counts) / sample.total
+
+
+def _share(sample: Sample) -> float:
+    return float((sample.values > sample.quantile(0.5)) @ sample.counts) / sample.total
+
+
+def _covariance(sample: Sample) -> float:
+    x, y = pair(sample)
+    return float(np.mean((x - x.mean()) * (y - y.mean())))
+
+
+def _correlation(sample: Sample) -> float:
+    x, y = pair(sample)
+    spread = float(x.std() * y.std())
+    return _covariance(sample) / spread if spread else 0.0
+
+
+def _quotient(sample: Sample) -> float:
+    x, y = pair(sample)
+    return float(x.sum() / y.sum()) if y.sum() else 0.0
+
+
+def _average(sample: Sample) -> float:
+    x, weights = pair(sample, weights=True)
+    return float(np.average(x, weights=weights)) if weights.sum() else 0.0
+
+
+TRUTHS: dict[str, Callable[[Sample], float]] = {
+    "count": lambda sample: float(sample.total),
+    "sum": _sum,
+    "mean": _mean,
+    "variance": _variance,
+    "std": lambda sample: math.sqrt(_variance(sample)),
+    "iqr": lambda sample: sample.quantile(0.75) - sample.quantile(0.25),
+    "proportion": _share,
+    "ratio": _quotient,
+    "weighted_mean": _average,
+    "covariance": _covariance,
+    "correlation": _correlation,
+}

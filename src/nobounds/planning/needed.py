@@ -7,7 +7,7 @@ from nobounds.accounting import enough
 from nobounds.exact import text_up
 
 LEAST, MOST = Fraction(1, 10**6), Fraction(enough.MOST)  # the range of the search
-_FAR, _NEAR, _CLOSE = Fraction(4), Fraction(6, 5), Fraction(101, 100)
+_FAR, _NEAR, _CLOSE = Fraction(4), Fraction(6, 5), Fraction(21, 20)
 _STEPS = 20  # of three digits, if the number rounded up is not enough
 
 Reached = Callable[[Fraction], bool]
@@ -19,7 +19,7 @@ def smallest(quick: Reached, reached: Reached) -> Fraction | None:
     `quick` may be wrong near the answer; the number that is returned passed `reached`.
 
     >>> float(smallest(lambda x: x > 2, lambda x: x * x >= 3))
-    1.74
+    1.81
     """
     rough = _bracket(quick, Fraction(1), _FAR) or (MOST, MOST)
     _, high = _narrowed(quick, *rough, _NEAR)

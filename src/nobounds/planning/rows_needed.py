@@ -11,14 +11,13 @@ from nobounds.exact import Number, positive, shown
 from nobounds.ladders.stated import Stated
 from nobounds.planning.answerable import Answerable
 from nobounds.planning.counts.counted import COUNTED, Counted
-from nobounds.planning.expectation import Errors
+from nobounds.planning.errors import Errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.planning.groups import PlannedGroups
-from nobounds.planning.plan import MOST_RECORDS, requested_ranks
+from nobounds.planning.plan import FEW, MOST_RECORDS, SEVERAL, requested_ranks
 
-_ROUNDS, _QUICK = (64,), (16,)  # data sets for each look
-_CLOSE = 1.02  # to which the number is searched
+_CLOSE = 1.05  # to which the number is searched
 
 
 def rows_needed(
@@ -49,12 +48,12 @@ def rows_needed(
     percentiles: the expected error of a quantile or an extreme, in percentiles.
     value_error, relative_error: the expected error in value, or as a part of the true value.
     Give one of the three, and `data`, the shape of the data as for `plan`; without them, it is the number of rows with
-    which the statistic is answered at all, 95% of the time. If a part of the records has one value, such as 0, sums,
-    means and the like need as many other records; `data` with such a heap are counted so. The others are those of
-    `plan`; with `groups` the number is that of all groups together, and with `rows_per_unit` of the rows that count.
+    which the statistic is answered at all, 95% of the time, and a quantile or a median has an interval with an end. The
+    others are those of `plan`; with `groups` the number is that of all groups together, and with `rows_per_unit` of the
+    rows that count.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
-    250
+    240
     """
     statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
     ranks = requested_ranks(statistic, q)
@@ -87,11 +86,11 @@ def rows_needed(
     most = float(positive(goal, name))
     options: dict[str, Any] = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
 
-    def reached(n: int, rounds: tuple[int, ...]) -> bool:
+    def reached(n: int, draws: int) -> bool:
         forecaster = Forecaster.of(statistic, ranks, n, shape, options)
-        return _error(name, forecaster.errors(spending, rounds), forecaster) <= most
+        return _error(name, forecaster.errors(spending, draws), forecaster) <= most
 
-    enough = _smallest(lambda n: reached(n, _QUICK), lambda n: reached(n, _ROUNDS), least)
+    enough = _smallest(lambda n: reached(n, FEW), lambda n: reached(n, SEVERAL), least)
     if enough is None:
         raise ValueError(f"no number of rows up to {MOST_RECORDS:.0e} has an expected {name} of {shown(goal)} or less")
     return enough
@@ -112,7 +111,7 @@ def _error(name: str, errors: Errors, forecaster: Forecaster) -> float:
 
 
 def _smallest(quick: Callable[[int], bool], reached: Callable[[int], bool], start: int) -> int | None:
-    """The smallest number from `start` on that is enough, to 2%, where more is enough too."""
+    """The smallest number from `start` on that is enough, to 5%, where more is enough too."""
     low = high = start
     while not quick(high):
         low, high = high, 2 * high

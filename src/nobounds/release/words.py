@@ -20,7 +20,7 @@ OF_CLIPPED = "clipped records"  # what an interval is of, where it does not cove
 UNKNOWN = "its error is not known"
 SUMMARIES = (  # what the intervals of a summary are, wherever it is shown
     "Ranges are 95% intervals; those of means include what clipping changed. Quantiles, minimum and maximum have none "
-    "here: ask for one of them with an interval of 0.95."
+    "here, but each has one where it is the only statistic of a call."
 )
 
 

@@ -2,64 +2,46 @@
 
 One epsilon is charged first, and split by need. A part over all columns buys their noisy counts. The rest goes in equal
 parts to the columns that can answer at least a median for it, and in a column to the statistics that its noisy count
-can carry (see `release.shares`). One frame serves all of them: the quantiles come first (see `halving`); the minimum
-and maximum are searched around the median, on the scale of the quartiles, and are the clip of the mean and of the
-standard deviation. Under zCDP rho is split. Its cost is proven in docs/proofs/describe.md.
+can carry (see `release.shares`). The median comes first, with the other quantiles by halving; it is the centre of the
+mean, of the standard deviation and of the walks to the minimum and the maximum, and the shells of the mean are those of
+the standard deviation. Under zCDP rho is split. Its cost is proven in docs/proofs/describe.md.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from statistics import median
 from typing import Any, Unpack
 
-import numpy as np
-
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import AverageRule
-from nobounds.clipping.clip import Clip, ClipStart, Search
-from nobounds.clipping.interval import CHANCE
-from nobounds.clipping.moments.variance import variance
-from nobounds.clipping.tail import TailRule
-from nobounds.clipping.tailing import Tailing
-from nobounds.clipping.tuning import CLIP_TUNING
-from nobounds.clipping.view import RecordsView
-from nobounds.clipping.widths import DEVIATIONS
-from nobounds.counting.lattice import Lattice, steps_total
+from nobounds.answers.many import halved
+from nobounds.answers.quantile import outermost
+from nobounds.answers.spent import Part
+from nobounds.answers.totals import clip_around, mean_of, squares, total, variance_of
+from nobounds.counting.order import Order
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
 from nobounds.kinds.kind import Kind, Value
 from nobounds.ladders.facts import Facts, viewed, where_in_words
 from nobounds.ladders.ladder import Ladder
-from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
+from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive, reach
 from nobounds.programs.program import Program
-from nobounds.ranks.many.halving import Halving
-from nobounds.ranks.problem import Problem
-from nobounds.ranks.tuning import TUNING
 from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
 from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.statistics.door import Request, admit
-from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, terms_of
+from nobounds.statistics.keywords import LEVEL, DescribeKeywords, spelled_out, terms_of
+from nobounds.statistics.moments.spreads import root
 from nobounds.statistics.typed import typed_summary, types_of
 from nobounds.values import dataclass
 
-BITS = 11  # of the numbers under the prior, beyond log2 of the nats for the median
-FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
-# Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats.
-# They say what lies beyond the clip, and with few nats that makes an interval wider than the noise does.
-MOST_TAIL, LEAST_TAIL, OCTAVES = Fraction(3, 5), Fraction(1, 5), 60
-# For the same reason a clip is chosen as if noise were smaller, by the nats of the mean below SURE.
-SURE, MOST_WIDENED = 400, 4
-OUTSIDE = 7  # records outside, over eps2, that halt a walk to an extreme: with fewer it runs away ten times as often
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
@@ -78,14 +60,13 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     >>> described["age"].values["50%"]
     47
     """
-    marks = flag(options, "marks")
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
     def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:
-        views = {name: RecordsView(column.chunks, plan.ladders[name]) for name, column in table.columns.items()}
+        orders = {name: Order(column.chunks, plan.ladders[name]) for name, column in table.columns.items()}
         counts: dict[str, int] = {}
         for name, column in table.columns.items():
-            counts[name] = yield from _count(column, views[name], plan)
+            counts[name] = yield from _count(column, orders[name], plan)
         most = max(counts.values(), default=0)
         kept = {name: counts[name] for name in counts if facts.typed or counts[name] >= NUMERIC * most}
         few = {name: "hardly any numbers" for name in counts if name not in kept}
@@ -100,19 +81,8 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         )
         columns: dict[str, Summary] = {}
         for name in kept:
-            data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
-            job = _Job(
-                data,
-                views[name],
-                facts.columns[name],
-                plan,
-                ladder,
-                counts[name],
-                sizes[name],
-                own,
-                shared[name],
-                marks,
-            )
+            data, ladder = table.columns[name], plan.ladders[name]
+            job = _Job(data, orders[name], facts.columns[name], plan, ladder, counts[name], sizes[name], shared[name])
             columns[name] = typed_summary((yield from job.summary()), facts.columns[name].kind)
         parameters |= types_of(facts.columns)
         return Description(columns, facts.skipped | few, loss, parameters)
@@ -209,21 +179,6 @@ class DescribePlan:
         """The noise for this amount."""
         return Additive(self.epsilon(amount), self.spending.zcdp)
 
-    def halving(self, facts: Facts, ladder: Ladder, parts: Mapping[str, Fraction], size: int) -> Halving:
-        """How the quantiles of a column are chosen: one level of the recursion for each of these parts."""
-        qs = tuple(q for name, q in RANKS.items() if name in answered(parts))
-        tuning = replace(TUNING, many_bits=self._bits(parts["median"], size))
-        problem = Problem(qs, ladder, self.neighbors, facts.nullable, size, stated=True, grows=True, tuning=tuning)
-        amounts = [parts[level] for level in LEVELS if level in parts]
-        whole = sum(amounts, Fraction(0))
-        levels = tuple(amount / whole for amount in amounts)
-        return Spending(whole, self.spending.zcdp).plan(partial(Halving.of, problem, shares=levels))
-
-    def _bits(self, amount: Fraction, size: int) -> int:
-        """The bits of the numbers under the prior: fewer with few records, where heaps need the weight."""
-        nats = float(size * self.epsilon(amount)) / (2 if self.neighbors == "swap" else 1)
-        return min(BITS + math.ceil(math.log2(max(nats, 1.0))), TUNING.many_bits)
-
 
 def _stated(name: str, kind: Kind, options: Mapping[str, Any]) -> Stated:
     """What the user states about a column: by its name, or for all columns of its kind."""
@@ -247,11 +202,11 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
             (kind.span if option == "resolution" else kind.number)(given, option)  # raises, with the reason
 
 
-def _count(data: Column, view: RecordsView, plan: DescribePlan) -> Program[int]:
+def _count(data: Column, order: Order, plan: DescribePlan) -> Program[int]:
     if plan.public_count(data.facts):
         return data.rows()
     noise = plan.noise(plan.count_part)
-    noisy: int = yield view.number(noise, noise.cost)
+    noisy: int = yield Noisy(order.total, noise, noise.cost)
     return max(0, noisy if plan.neighbors == "add-remove" else min(noisy, data.rows()))
 
 
@@ -260,32 +215,29 @@ class _Job:
     """One column, its noisy count, and what each of its parts gets for about `size` records."""
 
     data: Column
-    view: RecordsView
+    order: Order
     facts: Facts
     plan: DescribePlan
     ladder: Ladder
     count: int
     size: int
-    rows: int | None  # public under swap
     parts: Mapping[str, Fraction]
-    marks: bool = True
 
     def summary(self) -> Program[Summary]:
         """All statistics of the column that are answered."""
         values: dict[str, int | float | None] = {"count": self.count}
-        bars = {"count": self._count_bar(), "mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
+        bars = {"count": (float(max(self.count - self._count_bar, 0)), float(self.count + self._count_bar))}
+        bars |= {"mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
         if "median" in self.parts:
             quantiles = yield from self._quantiles()
-            values |= quantiles
+            values |= {name: self._value(key) for name, key in quantiles.items()}
+        if "min and max" in self.parts:
+            values |= yield from self._extremes(quantiles)
         if "mean" in self.parts:
-            clip, left = yield from self._clip(quantiles)
-            plain = int if self.ladder.integral else finite_float
-            values["min"] = min(plain(clip.low), *quantiles.values())
-            values["max"] = max(plain(clip.high), *quantiles.values())
-            moments, intervals = yield from self._moments(clip, quantiles, left)
+            moments, intervals = yield from self._moments(quantiles["50%"])
             values, bars = values | moments, bars | intervals
         shown: dict[str, Value | None] = {
-            name: values[name] if name in answered(self.parts) else None for name in STATISTICS
+            name: values.get(name) if name in answered(self.parts) else None for name in STATISTICS
         }
         return Summary(
             shown,
@@ -294,11 +246,18 @@ class _Job:
             {name: TOO_FEW_NUMBERS if self.facts.texts else TOO_FEW for name, value in shown.items() if value is None},
         )
 
-    def _count_bar(self) -> tuple[float, float]:
+    def _part(self, name: str) -> Part:
+        return Part(self.parts.get(name, Fraction(0)), self.plan.spending.zcdp, self.plan.neighbors)
+
+    def _value(self, key: int) -> int | float:
+        return self.ladder.within(self.order.line.number(key))
+
+    @property
+    def _count_bar(self) -> int:
+        """What noise changes the count by, 95% of the time."""
         noise = self.plan.noise(self.plan.count_part)
         public = self.plan.public_count(self.facts)
-        bar = 0 if public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
-        return float(max(self.count - bar, 0)), float(self.count + bar)
+        return 0 if public else math.ceil(noise.half_interval(noise.scale(1), 0.0, 1 - LEVEL))
 
     def _costs(self) -> dict[str, Fraction]:
         """What each statistic costs."""
@@ -314,102 +273,35 @@ class _Job:
         rows = self.facts.unit.rows
         return rows**2 if self.plan.spending.zcdp else rows
 
-    def _quantiles(self) -> Program[dict[str, int | float]]:
-        halving = self.plan.halving(self.facts, self.ladder, self.parts, self.size)
-        values = yield from halving.program(self.view.ranks(self.ladder))
-        return dict(zip((name for name in RANKS if name in answered(self.parts)), values, strict=True))
+    def _quantiles(self) -> Program[dict[str, int]]:
+        """The keys of the quantiles: a level of the halving for each of their parts."""
+        names = [name for name in RANKS if name in answered(self.parts)]
+        levels = [self._part(level) for level in LEVELS if level in self.parts]
+        keys = yield from halved(self.order, tuple(RANKS[name] for name in names), levels)
+        return dict(zip(names, keys, strict=True))
 
-    def _clip(self, quantiles: dict[str, int | float]) -> Program[tuple[Clip, Fraction]]:
-        """The clip of the moments in the frame of the quantiles, and what it leaves for the noise of the mean.
+    def _extremes(self, quantiles: Mapping[str, int]) -> Program[dict[str, int | float]]:
+        """The minimum and the maximum, by walks outward from the median, which no quantile lies beyond."""
+        each = self._part("min and max").of(Fraction(1, 2))
+        low = yield from outermost(self.order, quantiles["50%"], -1, each)
+        high = yield from outermost(self.order, quantiles["50%"], 1, each)
+        keys = {"min": min(low, *quantiles.values()), "max": max(high, *quantiles.values())}
+        return {name: self._value(key) for name, key in keys.items()}
 
-        It is the minimum and maximum where these get a share; else a multiple of the deviations of the quartiles from
-        the median, and with no such deviations a part of the mean's share buys one.
-        """
-        extremes, mean = self.parts.get("min and max"), self.parts["mean"]
-        fenced = self._fences(quantiles) if extremes is None else None
-        if fenced is not None:
-            return fenced, mean
-        spent = mean * CLIP_TUNING.octaves if extremes is None else extremes
-        clip = yield from self._extremes(quantiles, self._search(spent))
-        return clip, mean if extremes is not None else mean - spent
-
-    def _search(self, amount: Fraction) -> Search:
-        plan, tuning = self.plan, replace(CLIP_TUNING, outside=OUTSIDE, outside_swap=OUTSIDE, widened=0)
-        return Search(plan.epsilon(amount), plan.neighbors, self.ladder, True, self.facts.nullable, tuning=tuning)
-
-    def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:
-        """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0.
-
-        How much lies beyond is not known, so the mean gets no interval.
-        """
-        low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
-        least = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else max(high - center, center - low) / 4
-        if least == 0:
-            return None
-        within = self._search(self.parts["mean"]).within
-        below, above = (FENCES * max(away, least) for away in (center - low, high - center))
-        return Clip(within(center - below), within(center + above), center, False)
-
-    def _extremes(self, quantiles: dict[str, int | float], search: Search) -> Program[Clip]:
-        """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
-        start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
-        return (yield from search.widths(self.view, start, self.size))
-
-    def _moments(
-        self, clip: Clip, quantiles: dict[str, int | float], left: Fraction
-    ) -> Program[tuple[dict[str, float | None], dict[str, tuple[float, float]]]]:
-        """Mean and standard deviation within the clip, as far as they get a share, with their intervals.
-
-        Part of the share of the mean buys counts of the octaves around the clip. They may move it, and bound what it
-        cuts off from the mean; the standard deviation is at least what it is within the clip.
-        """
-        plan, zcdp = self.plan, self.plan.spending.zcdp
-        nats = max(self.size * plan.epsilon(left) / (2 if plan.neighbors == "swap" else 1), Fraction(1))
-        for_tail = left * min(max(OCTAVES / nats, LEAST_TAIL), MOST_TAIL)
-        epsilon = plan.epsilon(left - for_tail)
-        wider = epsilon * min(max(SURE / nats, Fraction(1)), Fraction(MOST_WIDENED))
-        tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), wider)
-        octave = _octave(quantiles)
-        start = ClipStart(clip.center, octave, Fraction(0))
-        widths = {1: clip.high - clip.center, -1: clip.center - clip.low}
-        rungs = tuple(_rung(widths[side], octave) for side in tailing.search.sides(clip.center))
-        tailed = yield from tailing.program(self.view, start, rungs, True)
-        clip = tailed.clip
-        rule = AverageRule(epsilon, plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
-        lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
-        count, total = steps_total(self.data.chunks(), lattice)
-        average = yield from rule.release(count, total, lattice.width)
-        value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
-        bar = Fraction(average.half_interval(CHANCE)) * lattice.step
-        values: dict[str, float | None] = {"mean": finite_float(value)}
-        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)))}
+    def _moments(self, center: int) -> Program[tuple[dict[str, int | float | None], dict[str, tuple[float, float]]]]:
+        """Mean and standard deviation of the rows, around the median; those of which nothing is known are left out."""
+        line, chunks, size = self.order.line, self.data.chunks, max(self.count, 1)
+        number = line.number(center)
+        clip = yield from clip_around(self.order, chunks, center, number, self._part("mean"), size, self._count_bar)
+        clip, noisy = yield from total(chunks, clip, clip.left, self.ladder.integral, Fraction(1), LEVEL)
+        value, low, high = mean_of(clip, noisy, line, 0.0)
+        values: dict[str, int | float | None] = {"mean": finite_float(value)}
+        bars = {"mean": (low, high)}
         if "std" in self.parts:
-            squared = replace(rule, epsilon=plan.epsilon(self.parts["std"]))
-            spread = yield from variance(self.data.chunks, squared, lattice, average)
-            values["std"] = math.sqrt(finite_float(spread.value))
-            bars["std"] = (math.sqrt(finite_float(spread.low)) if clip.trusted else 0.0, math.inf)
-        if not self.marks:
-            return values, bars
-        return {name: None if self._useless(name, bars[name], clip) else each for name, each in values.items()}, bars
-
-    def _useless(self, name: str, bar: tuple[float, float], clip: Clip) -> bool:
-        """Whether an interval says nothing: it has no end, or is wider than the clip of the mean."""
-        low, high = bar
-        if name == "std":
-            return not clip.trusted
-        wide = math.isfinite(high - low) and high - low >= finite_float(clip.high - clip.low) > 0
-        return wide or (math.isinf(low) and math.isinf(high))
+            second = yield from squares(chunks, clip, self._part("std"), LEVEL)
+            spread, least, most = variance_of(clip, noisy, second, line)
+            values["std"], bars["std"] = root(spread), (min(root(least), root(spread)), max(root(most), root(spread)))
+        return {name: each for name, each in values.items() if bars[name] not in _UNKNOWN}, bars
 
 
-def _rung(width: Fraction, octave: int | None) -> int:
-    """The rung of a width, over the octave of the scale."""
-    over = finite_float(width / Fraction(2) ** (octave or 0))
-    return abs(int(DEVIATIONS.rungs(np.array([over]))[0])) if over > 0 else 0
-
-
-def _octave(quantiles: Mapping[str, int | float]) -> int | None:
-    """About the octave of the median deviation from the median, by the quantiles; None if they are all the same."""
-    away = {name: abs(Fraction(value) - Fraction(quantiles["50%"])) for name, value in quantiles.items()}
-    quartile, tail = max(away["25%"], away["75%"]), max(away.values())
-    scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75% deviation
-    return math.frexp(finite_float(scale))[1] - 2 if scale > 0 else None
+_UNKNOWN = ((-math.inf, math.inf), (0.0, math.inf))

@@ -228,7 +228,7 @@ class VectorKeywords(Budgeted, total=False):
 
 DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
 DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": False}
-LEVEL = 0.95  # of intervals, where none is asked for by itself
+LEVEL = 0.95  # of intervals, where none is requested by itself
 WITH_INTERVAL = (Searched, QuantileKeywords, Ended, ExtremeKeywords, Enclosed, SumKeywords, Averaged, MeanKeywords)
 
 MEANINGS = {
@@ -285,13 +285,13 @@ def default_of(options: Mapping[str, Any], name: str) -> Any:
 
 
 def level_of(options: Mapping[str, Any]) -> Fraction | None:
-    """The level of the interval that is asked for, checked; None for none."""
+    """The level of the requested interval, checked; None for none."""
     given = options.get("interval", LEVEL)
     return None if given is None else Wanted.checked(given, default_of(options, "of"), False).level
 
 
 def is_expert(options: Mapping[str, Any]) -> bool:
-    """Whether a quantile is asked for by expert settings."""
+    """Whether a quantile has expert settings."""
     return any(not _is(default_of(options, name), DEFAULTS.get(name)) for name in EXPERT)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -34,7 +34,7 @@ from nobounds.statistics.keywords import (
     stated_of,
     terms_of,
 )
-from nobounds.statistics.searched import searched_extremes, searched_quantile
+from nobounds.values import dataclass
 
 MOST_ROWS = 2**53  # that a statement may name: more are as good, and no floats
 DRAWN = "the rows are independent draws from the population"
@@ -88,7 +88,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
         parameters = {"q": [str(rank) for rank in ranks], **plan.described()}
         reason = TOO_FEW if drawn.size is None else None
         answered = tuple(values[rank] for rank in ranks)
-        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size or 0)
+        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size)
 
     return _released("quantiles", f"quantiles {', '.join(map(str, qs))}", answer, data, options)
 
@@ -126,16 +126,18 @@ class LinePlan:
     ladder: Ladder
     known: Known
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
+    stated: int | None = None  # the number of records, by the user
 
     @classmethod
     def of(cls, facts: Facts, terms: Terms, options: Any) -> "LinePlan":
         """The plan for a column."""
         spending = terms.spending.each(facts.unit.rows)
-        stated = options.get("rows")
-        size = facts.size if stated is None else min(check_rows(stated), MOST_ROWS)
+        stated = None if options.get("rows") is None else min(check_rows(options["rows"]), MOST_ROWS)
         unit = facts.kind.resolution if facts.kind.name == "decimal" else None
-        known = Known(facts.rows, facts.nullable, size)
-        return cls(Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit)
+        known = Known(facts.rows, facts.nullable, facts.size if stated is None else stated)
+        return cls(
+            Part(spending.amount, spending.zcdp, terms.neighbors), stated_of(options).ladder(facts), known, unit, stated
+        )
 
     def cost(self) -> Cost:
         """All of it, whatever it is spent on."""
@@ -152,9 +154,10 @@ class LinePlan:
 
     def described(self) -> dict[str, Any]:
         """What is public about the numbers, for a release."""
-        return {
+        facts = {
             name: given for name, given in self.ladder.describe().items() if name in ("resolution", "lower", "upper")
         }
+        return facts if self.stated is None else facts | {"stated_rows": self.stated}
 
     def value(self, order: Order, key: int | None) -> int | float | None:
         """The number of a key, as it is released."""
@@ -173,6 +176,8 @@ class LinePlan:
 
 def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_quantile  # seldom used, and takes long to load
+
         return searched_quantile(statistic, rank, data, options)
     if short_rank(rank) in (0, 1):
         return _extremes(statistic, (short_rank(rank),), data, options, {"q": str(rank)})
@@ -195,6 +200,8 @@ def _extremes(
     statistic: str, qs: tuple[Fraction, ...], data: object, options: Any, more: dict[str, Any] | None = None
 ) -> Release:
     if is_expert(options):
+        from nobounds.statistics.searched import searched_extremes
+
         return searched_extremes(statistic, statistic, qs, data, options)
     level = level_of(options)
 
@@ -216,7 +223,7 @@ def _answer(plan: LinePlan, order: Order, brackets: tuple[Bracket, ...], paramet
     intervals = () if first.ends is None else later(lambda: tuple(plan.ends(order, bracket) for bracket in brackets))
     reason = TOO_FEW if first.size is None else None
     value = values[0] if len(values) == 1 else values
-    return Answer(value, parameters, intervals, first.parts, reason, first.size or 0)
+    return Answer(value, parameters, intervals, first.parts, reason, first.size)
 
 
 def _released(

@@ -27,6 +27,7 @@ from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
     DEFAULTS,
+    LEVEL,
     flag,
     terms_of,
 )
@@ -47,6 +48,8 @@ def searched_quantile(statistic: str, rank: Fraction, data: object, options: Any
     """A quantile by expert settings."""
     terms, searched = terms_of(options), Options.of(options)
     named = statistic != "quantile"  # then its name says which it is
+    if flag(options, "guarantee"):  # is one of the interval, which is the default
+        options = {"interval": LEVEL, **options}
     wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")
 
     def answer(plan: QuantilePlan, data: Column) -> Answering:

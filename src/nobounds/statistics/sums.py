@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -32,6 +31,7 @@ from nobounds.statistics.keywords import (
     terms_of,
 )
 from nobounds.statistics.quantiles import DRAWN, LinePlan
+from nobounds.values import dataclass
 
 OPEN = (-math.inf, math.inf)
 THINNING = (
@@ -89,11 +89,11 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
     population = statistic == "mean" and default_of(options, "of") == "population"
 
     def answer(plan: LinePlan, data: Column) -> Answering:
-        at, asked = LEVEL if level is None else float(level), interval_described(level, population)
+        at, wanted = LEVEL if level is None else float(level), interval_described(level, population)
         order = Order(data.chunks, plan.ladder)
         clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=centered, level=at)
         if not isinstance(clip, Clip):
-            return Answer(None, asked | plan.described(), () if level is None else (OPEN,), clip, TOO_FEW, 0)
+            return Answer(None, wanted | plan.described(), () if level is None else (OPEN,), clip, TOO_FEW)
         whole, unit = plan.ladder.integral or plan.unit is not None, plan.unit or Fraction(1)
         clip, noisy = yield from total(data.chunks, clip, clip.left, whole, unit, at)
         parts = clip.parts | {"noise": clip.left.cost}
@@ -104,7 +104,7 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
         exact = finite_float(value) + 0.0 if plan.unit is None else value
         if statistic == "sum" and plan.unit is None and plan.ladder.integral:
             exact = round(min(max(value, Fraction(-MAX)), Fraction(MAX)))
-        parameters = clip_described(clip, plan) | asked
+        parameters = clip_described(clip, plan) | wanted
         intervals: tuple[Interval, ...] = () if level is None else ((low, high),)
         size = clip.size if "size" in parts else None
         return Answer(exact, parameters | {"noise_scale": min(noisy.scale, MAX)}, intervals, parts, size=size)

@@ -22,7 +22,10 @@ CASES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("columns", "rows", "terms"), CASES, ids=str)
 def test_what_is_called_answered_is_answered(columns, rows, terms):
-    """In at least 95% of columns, over 40 runs or more, within what chance does to so few of them."""
+    """In at least 95% of columns, over 40 runs or more, within what chance does to so few of them.
+
+    Means and standard deviations depend on the records too: they are answered in a third of columns at least.
+    """
     planned = plan_describe(columns, rows=rows, **terms)
     rng, bits = np.random.default_rng(3), random.Random(3)
     runs = max(160 // columns, 40)
@@ -33,7 +36,8 @@ def test_what_is_called_answered_is_answered(columns, rows, terms):
             for name in shown:
                 shown[name] += summary.values[name] is not None
     total = runs * columns
-    assert min(shown.values()) >= 0.95 * total - 2.4 * (0.95 * 0.05 * total) ** 0.5
+    least = 0.95 * total - 2.4 * (0.95 * 0.05 * total) ** 0.5
+    assert all(seen >= (total / 3 if name in ("mean", "std") else least) for name, seen in shown.items())
 
 
 @pytest.mark.medium

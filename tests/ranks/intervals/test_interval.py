@@ -102,7 +102,7 @@ def test_percentiles_of_the_answer():
         {"interval": 1},
         {"interval": 0.3},
         {"interval": 0.95, "of": "rows"},
-        {"guarantee": True},
+        {"guarantee": True, "interval": None},
         {"interval": 0.95, "method": "walk"},
         {"interval": 0.95, "beta": 1.5},
     ],
@@ -111,6 +111,14 @@ def test_what_cannot_be_combined_is_refused(options):
     """Before anything is charged."""
     with pytest.raises(ValueError):
         nb.quantile([1.0], 0.5, epsilon=1, **options)
+
+
+def test_a_guarantee_brings_its_interval():
+    """A call that asks for a guarantee and names no level has the interval that is the default."""
+    release = nb.median(range(1000), epsilon=1, guarantee=True, rng=random.Random(0))
+    low, high = release.interval
+    assert low <= release.value <= high
+    assert release.parameters["interval"]["level"] == 0.95 and release.parameters["interval"]["guarantee"]
 
 
 def test_a_guarantee_is_true_or_false():

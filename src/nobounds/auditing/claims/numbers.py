@@ -31,14 +31,13 @@ from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.view import View
 from nobounds.release.release import Release
-from nobounds.statistics.sums import count, mean
-from nobounds.statistics.sums import sum as private_sum
+from nobounds.statistics.sums import count
 
 WIDTH = 3
 MISSING = None
 HALVES = (Fraction(1, 3), Fraction(2, 3))
 FORTY = (1.0,) * 40
-STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_sum, "mean": mean}
+STATISTICS: dict[str, Callable[..., Release]] = {"count": count}
 USER = Unit("user", 2)
 USERS = ((0,), (1, 1))  # the rows of each
 FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, where every pair is tried
@@ -161,26 +160,10 @@ def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
 
 
 def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
-    zcdp, (amount,) = "rho" in spent, spent.values()
-    one = {"lower": 0, "upper": 1, "resolution": 1}
     yield _case("count", spent, {}, (1.0,), quick=quick)
     yield _case("count", spent, {}, (1.0,), more=FORTY)
     yield _case("count", spent, {"neighbors": "swap"}, (1.0, MISSING), quick=quick)
     yield _case("count", spent, {}, USERS, users=True, quick=quick)
-    yield _case("sum", spent, one, (0, 1), quick=quick)
-    yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1))
-    yield _case("sum", spent, one, USERS, users=True)
-    yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick and not zcdp)
-    if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # few enough values of noise to try all pairs
-        yield _case("mean", spent, one, (0, 1), most=2 if amount == 3 else 1, two=True, quick=amount == 3)
-    if amount == 3:
-        yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
-        for statistic in ("sum", "mean"):
-            yield _case(statistic, spent, one | {"neighbors": "swap"}, (0, 1, MISSING), most=1, two=True)
-    made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick and not zcdp)
-    yield (
-        replace(made, tight=()) if zcdp else made
-    )  # a mean is clipped to the bounds, which lowers its Renyi divergences
 
 
 def _case(

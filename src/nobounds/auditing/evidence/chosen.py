@@ -146,7 +146,7 @@ class CutAt:
 
     def _compared(self, other: "CutAt") -> tuple[list[tuple[int, int]], Floats]:
         """A pair of each stretch with the same rank on both data sets, and the logarithm of its mass."""
-        piece, prior = self.cut.piece, self.cut.order.line.prior
+        piece, prior = self.cut.piece, self.cut.prior
         starts = np.union1d(*(each.cut.order.cells(0, each.cut.order.total, 0).first for each in (self, other)))
         starts = np.union1d(starts[(starts > piece.first) & (starts <= piece.last)], [piece.first])
         ends = np.append(starts[1:] - 1, piece.last)

@@ -20,6 +20,7 @@ from nobounds.cli.options.answers import (
     RangeOptions,
     SearchOptions,
     WalkOptions,
+    level,
     one_of_two,
     per_column,
 )
@@ -61,9 +62,9 @@ def median(
     walk: WalkOptions,
     search: SearchOptions,
 ) -> None:
-    """The private median, with an interval if you give --interval.
+    """The private median, with its interval.
 
-    Example: nobounds median people.parquet --column income --epsilon 1 --interval 0.95
+    Example: nobounds median people.parquet --column income --epsilon 1
     """
     _answer(common, groups, "median", column, **facts.known, **search.keywords(groups, walk))
 
@@ -78,7 +79,7 @@ def _extreme(name: str, summary: str) -> Callable[..., None]:
         ends: EndOptions,
     ) -> None:
         own = walk.refuse_groups(groups)
-        _answer(common, groups, name, column, **facts.known, interval=ends.interval, **own)
+        _answer(common, groups, name, column, **facts.known, **level(ends.interval, groups), **own)
 
     return _named(name, summary, command, "--column income")
 

@@ -20,7 +20,7 @@ from nobounds.engines.files.formats import format_of
 from nobounds.engines.schemas.known import is_numeric
 from nobounds.planning.counts.counted import COUNTED
 from nobounds.planning.families import FAMILIES
-from nobounds.planning.forecast import Forecast
+from nobounds.planning.forecast import NO_INTERVAL, Forecast, lacking
 from nobounds.planning.forecasters import Statistic, check_statistic
 from nobounds.planning.plan import plan as forecast
 from nobounds.planning.rows_needed import rows_needed
@@ -254,7 +254,8 @@ def _show_rows(statistic: str, rows: int, goals: dict[str, str], groups: int | N
         print(json.dumps({"statistic": statistic, "rows_needed": rows, **of, **goals}, indent=2))
         return
     goal = "".join(f" with an expected {name.replace('_', ' ')} of {value}" for name, value in goals.items())
-    how = goal or " at all, 95% of the time"
+    least = " with an interval" if lacking(statistic, groups is not None) == NO_INTERVAL else " at all"
+    how = goal or f"{least}, 95% of the time"
     each = "" if groups is None else f": {math.ceil(rows / groups):,} in each of {groups:,} groups"
     say(printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}{each}. Nothing was read or spent.")
 

@@ -31,7 +31,9 @@ GroupsPerUnit = Annotated[
 ]
 Level = Annotated[
     str | None,
-    typer.Option(metavar="LEVEL", help="Add an interval at this level, such as 0.95; costs no extra epsilon."),
+    typer.Option(
+        metavar="LEVEL", help="The level of the interval: 0.95 by default, and none by group; none for no interval."
+    ),
 ]
 OfWhat = Annotated[
     str, word(*get_args(Of), metavar="WHAT", help="Whether the interval is for the population or the sample.")
@@ -202,7 +204,7 @@ class EndOptions:
         str | None,
         typer.Option(
             metavar="LEVEL",
-            help="Add what the extreme is at least, or at most, at this level, such as 0.95; costs no extra epsilon.",
+            help="The level at which it is said what the extreme is at least, or at most: 0.95 by default, or none.",
         ),
     ] = None
 
@@ -233,10 +235,17 @@ class SearchOptions:
 
     def keywords(self, groups: GroupOptions, walk: WalkOptions) -> dict[str, Any]:
         """The keywords of the library; groups take those of the interval alone."""
-        interval = {"interval": self.interval, "of": self.of, "guarantee": self.guarantee}
+        interval = {**level(self.interval, groups), "of": self.of, "guarantee": self.guarantee}
         if groups.by and (walk != WalkOptions() or (self.method, self.rows) != ("auto", None)):
             raise ValueError("--by cannot be combined with --beta, --noise, --method or --rows")
         return interval if groups.by else {**interval, **walk.keywords, "method": self.method, "rows": self.rows}
+
+
+def level(given: str | None, groups: GroupOptions) -> dict[str, Any]:
+    """The interval of one answer, which has one by default, or of groups, which have none."""
+    if groups.by:
+        return {"interval": given}
+    return {} if given is None else {"interval": None if given == "none" else given}
 
 
 def listed(texts: str | None) -> list[str] | None:

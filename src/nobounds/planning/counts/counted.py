@@ -19,7 +19,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.planning.answerable import ROOM
 from nobounds.planning.counts.laws import mean_size, of_shares
-from nobounds.planning.expectation import Errors
+from nobounds.planning.errors import Errors
 from nobounds.planning.groups import PlannedGroups
 from nobounds.statistics.bins.edges import MOST
 from nobounds.statistics.bins.plan import BinPlan
@@ -81,7 +81,7 @@ class Counted:
         edges = None if self.chosen else tuple(map(Fraction, range(self.bins - 1)))
         return BinPlan.of(facts, Terms(spending, self.neighbors), Stated.of(None, None, None), edges, self.bins)
 
-    def errors(self, spending: Spending, rounds: object = None) -> Errors:
+    def errors(self, spending: Spending, draws: int = 0) -> Errors:
         """The expected errors of a count, or of a share, for an epsilon or a rho."""
         noise = self.noise(spending)
         scale = noise.scale(1)

@@ -124,7 +124,8 @@ def plan_describe(
     rows: the number of rows, as far as you know it; with units, of those that count.
     rows_per_unit: of a table with a unit.
 
-    What is called answered is answered in at least 95% of columns and runs.
+    What is called answered is answered in at least 95% of columns and runs, but for a mean or a standard deviation of
+    which the records say too little: these are left out.
 
     >>> plan_describe(7, rows=1000, epsilon=1).answered
     ('count', '50%')

@@ -48,7 +48,7 @@ TIED = {
     "ages": Family(lambda rng, n: np.rint(np.clip(rng.normal(38.6, 13.6, n), 17, 90)), 13.0, 1.0),
     "salaries": Family(_salaries, 29_600.0, 100.0),
 }
-POSITIVE = {  # those of docs/clipping.md, for sums
+POSITIVE = {  # for sums
     "uniform-0-100": Family(lambda rng, n: rng.uniform(0, 100, n), 28.87),
     "compact": Family(lambda rng, n: 100 * rng.beta(20, 1, n), 4.54),
     "exponential": Family(lambda rng, n: rng.exponential(50, n), 50.0),

@@ -51,20 +51,20 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
     terms, level = terms_of(options), level_of(options)
 
     def answer(plan: LinePlan, data: Column) -> Answering:
-        at, asked = LEVEL if level is None else float(level), interval_described(level, False)
+        at, wanted = LEVEL if level is None else float(level), interval_described(level, False)
         order = Order(data.chunks, plan.ladder)
         clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=True, level=at)
         if not isinstance(clip, Clip):
-            return Answer(None, asked | plan.described(), () if level is None else ((0.0, math.inf),), clip, TOO_FEW, 0)
+            return Answer(None, wanted | plan.described(), () if level is None else ((0.0, math.inf),), clip, TOO_FEW)
         own = clip.left.of(FIRST)
         clip, first = yield from total(data.chunks, clip, own, False, Fraction(1), at)
         second = yield from squares(data.chunks, clip, clip.left.less(own), at)
         value, low, high = variance_of(clip, first, second, order.line)
-        written = _root if statistic == "std" else _float
+        written = root if statistic == "std" else _float
         number = min(written(value), MAX)
         bar = (min(written(low), number), max(written(high), number))
         parts = clip.parts | {"noise": clip.left.cost}
-        parameters = clip_described(clip, plan) | asked
+        parameters = clip_described(clip, plan) | wanted
         size = clip.size if "size" in parts else None
         return Answer(number, parameters, () if level is None else (bar,), parts, size=size)
 
@@ -78,7 +78,7 @@ def _float(number: Fraction | float) -> float:
     return math.inf if number > MAX else finite_float(Fraction(number))
 
 
-def _root(variance: Fraction | float) -> float:
+def root(variance: Fraction | float) -> float:
     """The root of a variance, which may lie beyond the floats where its root does not."""
     if isinstance(variance, float):
         return math.sqrt(variance)
