@@ -18,11 +18,6 @@ BOTH = pytest.mark.parametrize("prior", [REAL, WHOLE, Prior(True, -2)], ids=["re
 MAX = float_of(TOP)
 
 
-def drawn(prior, first, last, source):
-    """A number at a uniform unit of the mass."""
-    return prior.number(first, last, uniform_below(prior.mass(first, last), source))
-
-
 def weight(decade):
     """What a decimal of 17 digits weighs in a decade: Cauchy about the tens, half as much 2.5 decades away."""
     return int(2**30 * 6.25 / (6.25 + (decade - 1) ** 2))
@@ -143,7 +138,7 @@ def test_numbers_are_drawn_as_they_weigh(prior, middle):
         stretches = [(key, key + 1) for key in range(first, last + 1)]
     seen = [sum(n for key, n in numbers.items() if a <= key < b) for a, b in stretches]
     masses = [prior.mass(a, b - 1) for a, b in stretches]
-    assert chi_square(counts, masses) > 1e-9
+    assert chi_square(seen, masses) > 1e-9
 
 
 @BOTH

@@ -125,10 +125,10 @@ def test_data_flow_one_way():
 
 def test_engines_draw_no_noise():
     """Whatever reads records cannot reach the random source."""
-    assert reached("engines", ALLOWED).isdisjoint({"noise", "mechanisms", "ranks", "clipping", "answers", "statistics"})
+    assert reached("engines", ALLOWED).isdisjoint({"noise", "mechanisms", "ranks", "clipping", "statistics"})
 
 
-@pytest.mark.parametrize("room", ["core", "ladders", "programs", "ranks", "clipping", "groups", "answers"])
+@pytest.mark.parametrize("room", ["ladders", "programs", "ranks", "clipping", "groups"])
 def test_planners_read_no_record(room: str):
     """Plans are made in rooms that cannot reach an engine: what they cost follows from public facts."""
     assert "engines" not in reached(room, ALLOWED)
@@ -146,7 +146,7 @@ def test_forecasts_read_public_samples_alone():
 @pytest.mark.parametrize("room", ["cli", "studio"])
 def test_the_command_line_and_the_studio_call_statistics_only(room: str):
     """They add no noise of their own and plan nothing themselves."""
-    below = {"noise", "mechanisms", "ladders", "counting", "ranks", "clipping", "groups", "programs", "core", "answers"}
+    below = {"noise", "mechanisms", "ladders", "counting", "ranks", "clipping", "groups", "programs"}
     assert ALLOWED[room].isdisjoint(below)
 
 

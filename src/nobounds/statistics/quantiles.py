@@ -88,7 +88,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
         parameters = {"q": [str(rank) for rank in ranks], **plan.described()}
         reason = TOO_FEW if drawn.size is None else None
         answered = tuple(values[rank] for rank in ranks)
-        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size)
+        return Answer(answered, parameters, (), drawn.parts, reason, drawn.size or 0)
 
     return _released("quantiles", f"quantiles {', '.join(map(str, qs))}", answer, data, options)
 
@@ -223,7 +223,7 @@ def _answer(plan: LinePlan, order: Order, brackets: tuple[Bracket, ...], paramet
     intervals = () if first.ends is None else later(lambda: tuple(plan.ends(order, bracket) for bracket in brackets))
     reason = TOO_FEW if first.size is None else None
     value = values[0] if len(values) == 1 else values
-    return Answer(value, parameters, intervals, first.parts, reason, first.size)
+    return Answer(value, parameters, intervals, first.parts, reason, first.size or 0)
 
 
 def _released(

@@ -93,7 +93,7 @@ def _clipped(statistic: str, data: object, options: Any) -> Release:
         order = Order(data.chunks, plan.ladder)
         clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=centered, level=at)
         if not isinstance(clip, Clip):
-            return Answer(None, wanted | plan.described(), () if level is None else (OPEN,), clip, TOO_FEW)
+            return Answer(None, wanted | plan.described(), () if level is None else (OPEN,), clip, TOO_FEW, 0)
         whole, unit = plan.ladder.integral or plan.unit is not None, plan.unit or Fraction(1)
         clip, noisy = yield from total(data.chunks, clip, clip.left, whole, unit, at)
         parts = clip.parts | {"noise": clip.left.cost}

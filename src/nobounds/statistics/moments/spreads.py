@@ -55,7 +55,9 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
         order = Order(data.chunks, plan.ladder)
         clip = yield from found_clip(order, data.chunks, plan.part, plan.own, centered=True, level=at)
         if not isinstance(clip, Clip):
-            return Answer(None, wanted | plan.described(), () if level is None else ((0.0, math.inf),), clip, TOO_FEW)
+            return Answer(
+                None, wanted | plan.described(), () if level is None else ((0.0, math.inf),), clip, TOO_FEW, 0
+            )
         own = clip.left.of(FIRST)
         clip, first = yield from total(data.chunks, clip, own, False, Fraction(1), at)
         second = yield from squares(data.chunks, clip, clip.left.less(own), at)
