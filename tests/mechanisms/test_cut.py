@@ -124,7 +124,7 @@ def test_three_quantiles_have_the_law_of_a_root_and_its_children(data):
     driver, places = Draw(random.Random(3).getrandbits), {outcome: k for k, outcome in enumerate(expected)}
     drawn = []
     for _ in range(800):
-        keys = driver.run(many._halved(order_of(data, ladder), QS, Part(F(3), False, "add-remove")))
+        keys = driver.run(many.halved(order_of(data, ladder), QS, [Part(F(3, 2), False, "add-remove")] * 2))
         drawn.append(places[tuple(int(float_of(key)) for key in keys)])
     assert chi_square(np.bincount(drawn, minlength=len(places)), list(expected.values())) > 1e-9
 
