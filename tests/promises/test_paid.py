@@ -9,7 +9,9 @@ from support.paid import Paid
 
 import nobounds as nb
 from nobounds.exact import rational
-from nobounds.mechanisms.decisions import Choose, Nested, Noisy, NoisyMany, Together
+from nobounds.mechanisms.choice import Choice
+from nobounds.mechanisms.clock import Ring
+from nobounds.mechanisms.decisions import Nested, Noisy, NoisyMany
 from nobounds.noise.additive import GaussianNoise
 
 _RNG = np.random.default_rng(3)
@@ -104,15 +106,12 @@ def test_describe_pays_for_every_decision_at_each_number_of_statistics(rows, spe
 
 
 def test_a_mean_far_from_zero_has_these_decisions():
-    """The number, the centre, the scale, the octaves, and both sums together; no walk for the widths."""
-    driver, release = paid(nb.mean, FAR, epsilon=1)
-    *_, scale, _, sums = driver.decisions
-    assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, NoisyMany, NoisyMany]
-    assert scale.exponential and scale.runs.prior is not None
-    low, high = release.parameters["clip"]
-    assert sums.noise.epsilon > 0.45 and low < 1000 < high
-    swap, _ = paid(nb.mean, FAR, epsilon=1, neighbors="swap")
-    assert [type(one) for one in swap.decisions] == [Noisy, Choose, Choose, NoisyMany, Together]
+    """The number, the centre, the start, the shells and the noise, which gets most of epsilon."""
+    for neighbors in ("add-remove", "swap"):
+        driver, release = paid(nb.mean, FAR, epsilon=1, neighbors=neighbors)
+        assert [type(one) for one in driver.decisions] == [Noisy, Choice, Ring, NoisyMany, Noisy]
+        low, high = release.parameters["clip"]
+        assert driver.decisions[-1].noise.epsilon > 0.45 and low < 1000 < high
 
 
 def test_a_vector_mean_under_swap_pays_for_rows_that_move_or_turn_missing():

@@ -1,4 +1,4 @@
-"""How much work a call does, counted and not timed: passes over the data, rungs that are weighed, bytes in use."""
+"""How much work a call does, counted and not timed: passes over the data, and bytes in use."""
 
 import random
 import subprocess
@@ -12,24 +12,13 @@ import pytest
 import nobounds as nb
 from nobounds.counting import kernels
 from nobounds.engines.memory import arrays
-from nobounds.mechanisms.joint.stretches import Stretches
-from nobounds.mechanisms.runs import Runs
 
 N = 300_000
 VALUES = np.random.default_rng(0).lognormal(3, 0.8, N)
 DECILES = [k / 10 for k in range(1, 10)]
-# Passes, rungs weighed at once, and bytes at the peak, each at most. The table of the first pass has 8 MB; a pass more
-# may be needed where noise leaves a choice open that coarse counts do not decide, but not for this seed.
-MOST = {
-    "median": (2, 6000, 13e6),
-    "tail": (2, 6000, 13e6),
-    "maximum": (2, 6000, 13e6),
-    "sum": (2, 2000, 13e6),
-    "mean": (3, 6000, 13e6),
-    "deciles": (2, 30_000, 13e6),
-    "quartiles": (2, 6000, 13e6),
-    "describe": (5, 6000, 13e6),
-}
+# Passes at most. Each look at the records around a rank is one; shells and sums are one each.
+MOST = {"median": 4, "tail": 5, "maximum": 3, "sum": 5, "mean": 6, "deciles": 10, "quartiles": 4, "describe": 11}
+PEAK = 13e6  # bytes; the table of the first pass has 8 MB
 CALLS: dict[str, Any] = {
     "median": lambda data, **options: nb.quantile(data, 0.5, **options),
     "tail": lambda data, **options: nb.quantile(data, 0.9, **options),
@@ -44,34 +33,20 @@ CALLS: dict[str, Any] = {
 
 class Work(NamedTuple):
     passes: int
-    weighed: int
     peak: int
 
 
 def work(call: Any, data: Any) -> Work:
     """What a call does, once everything public is planned."""
     call(data, epsilon=1, rng=random.Random(1))
-    passes, weighed = [], [0]
-    windows, between, stretches = arrays.windows, Runs.between.__func__, Stretches.of.__func__
-
-    def runs_between(cls: Any, starts: Any, *rest: Any, **options: Any) -> Runs:
-        weighed.append(len(starts))
-        return between(cls, starts, *rest, **options)
-
-    def stretches_of(cls: Any, *rest: Any) -> Stretches:
-        made = stretches(cls, *rest)
-        weighed.append(len(made.starts))
-        return made
-
+    passes, windows = [], arrays.windows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "windows", lambda length, *each: passes.append(length) or windows(length, *each))
-        patch.setattr(Runs, "between", classmethod(runs_between))
-        patch.setattr(Stretches, "of", classmethod(stretches_of))
         patch.setattr(kernels, "WORTH", 1 << 62)  # compiled loops have other tables
         tracemalloc.start()
         try:
             call(data, epsilon=1, rng=random.Random(1))
-            return Work(len(passes), max(weighed), tracemalloc.get_traced_memory()[1])
+            return Work(len(passes), tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
 
@@ -80,20 +55,20 @@ def work(call: Any, data: Any) -> Work:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_does_no_more_than_this(name):
     """The work of each statistic on 300,000 records; none of it depends on the machine."""
-    done, (passes, weighed, peak) = work(CALLS[name], VALUES), MOST[name]
-    assert done.passes <= passes and done.weighed <= weighed and done.peak <= peak, done
+    done = work(CALLS[name], VALUES)
+    assert done.passes <= MOST[name] and done.peak <= PEAK, done
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize("name", CALLS)
 def test_work_beside_the_passes_does_not_grow_with_the_records(name):
-    """Four times as many records take as many passes, weigh about as many rungs, and need about as much memory.
+    """Four times as many records take about as many passes and about as much memory.
 
     The peak is that of the first pass: its table, a mark for each of its entries, and the keys of a block. The records
     that are kept for a second look are fewer than these.
     """
     few, many = work(CALLS[name], VALUES), work(CALLS[name], np.tile(VALUES, 4) * np.linspace(1, 1.0001, 4 * N))
-    assert many.passes <= few.passes + 1 and many.weighed <= 1.5 * few.weighed and many.peak <= few.peak + 2**20
+    assert many.passes <= few.passes + 1 and many.peak <= few.peak + 2**20
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "describe"])
@@ -104,7 +79,7 @@ def test_few_records_are_read_once(name):
 
 @pytest.mark.medium
 def test_few_draws_need_a_pass_more():
-    """Coarse counts decide the centre and the scale of most medians; the others take a pass or two more."""
+    """The number and both ends of its interval are looked at once each, and hardly any of them twice."""
     passes = [
         work(
             lambda data, seed=seed, **options: nb.quantile(data, 0.5, **(options | {"rng": random.Random(seed)})),
@@ -112,7 +87,7 @@ def test_few_draws_need_a_pass_more():
         ).passes
         for seed in range(40)
     ]
-    assert min(passes) == 2 and sum(passes) <= 2.5 * len(passes) and max(passes) <= 6
+    assert min(passes) >= 2 and sum(passes) <= 4.5 * len(passes) and max(passes) <= 6
 
 
 @pytest.mark.medium
