@@ -14,7 +14,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.core.line import Line
 from nobounds.counting.classes import Classes
 from nobounds.counting.histogram import Histogram, merged
-from nobounds.counting.scan import Chunk, InOrder, Records, blocks, scan
+from nobounds.counting.scan import FEW, Chunk, InOrder, Records, blocks, scan
 from nobounds.counting.second_look import Within
 from nobounds.counting.spans import Spans, selected
 from nobounds.ladders.cells import ends
@@ -52,6 +52,8 @@ class Order:
             self._table = _Table(keys, keys, counts, np.full(len(keys), _EXACT), keys)
         else:
             self._table = self._of(Histogram.of(chunks, self._ladders[0]), 0)
+            if self.total <= FEW:  # then all engines have the same cells, and the same draws by a seed
+                self._refine(0, self.total, 0)
 
     @cached_property
     def total(self) -> int:
