@@ -52,8 +52,8 @@ class Order:
             self._table = _Table(keys, keys, counts, np.full(len(keys), _EXACT), keys)
         else:
             self._table = self._of(Histogram.of(chunks, self._ladders[0]), 0)
-            if self.total <= FEW and (some := np.flatnonzero(self._table.level != _EXACT)).size:
-                self._look(some)  # so that few records give the same answers wherever they are
+            if self.total <= FEW:  # then all engines have the same cells, and the same draws by a seed
+                self._refine(0, self.total, 0)
 
     @cached_property
     def total(self) -> int:
