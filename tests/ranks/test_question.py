@@ -57,17 +57,8 @@ def p_value(counted, expected):
     return stats.chisquare(counted[expected > 0], expected[expected > 0]).pvalue
 
 
-# Records, rank, options: few under the prior, a centre alone, a frame and a walk or a choice. Laws of a frame are short
-# if the size is known.
+# Records, rank, and options that take the walks of these.
 FOLLOWED = {
-    "prior": (30, 0.5, {}),
-    "prior, tail": (60, 0.75, {}),
-    "stated": (30, 0.5, {"rows": 30}),
-    "whole numbers": (60, 0.5, {"resolution": 1}),
-    "from a centre": (250, 0.95, {"rows": 250}),
-    "maximum": (2000, 1, {"rows": 2000}),
-    "choice in a frame": (4000, 0.5, {"rows": 4000}),
-    "walk in a frame": (4000, 0.9, {"rows": 4000}),
     "own ladder": (300, 0.5, {"beta": 1.01}),
     "gumbel": (2000, 1, {"noise": "gumbel", "beta": 1.01}),
 }
