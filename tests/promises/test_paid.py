@@ -9,7 +9,7 @@ from support.paid import Paid
 
 import nobounds as nb
 from nobounds.exact import rational
-from nobounds.mechanisms.decisions import Choose, Nested, Noisy, NoisyMany, Together
+from nobounds.mechanisms.decisions import Nested, Noisy, NoisyMany
 from nobounds.noise.additive import GaussianNoise
 
 _RNG = np.random.default_rng(3)
@@ -101,18 +101,6 @@ def test_describe_pays_for_every_decision_at_each_number_of_statistics(rows, spe
     zeros = np.where(np.arange(rows) % 9 == 0, FAR[:rows], 0.0)
     for column in (FAR[:rows], zeros, np.round(FAR[:rows]).astype(np.int64)):
         paid(nb.describe, {"x": column}, neighbors=neighbors, **spent)
-
-
-def test_a_mean_far_from_zero_has_these_decisions():
-    """The number, the centre, the scale, the octaves, and both sums together; no walk for the widths."""
-    driver, release = paid(nb.mean, FAR, epsilon=1)
-    *_, scale, _, sums = driver.decisions
-    assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, NoisyMany, NoisyMany]
-    assert scale.exponential and scale.runs.prior is not None
-    low, high = release.parameters["clip"]
-    assert sums.noise.epsilon > 0.45 and low < 1000 < high
-    swap, _ = paid(nb.mean, FAR, epsilon=1, neighbors="swap")
-    assert [type(one) for one in swap.decisions] == [Noisy, Choose, Choose, NoisyMany, Together]
 
 
 def test_a_vector_mean_under_swap_pays_for_rows_that_move_or_turn_missing():
