@@ -13,7 +13,7 @@ from nobounds.answers import many
 from nobounds.answers.spent import Part
 from nobounds.auditing.evidence.chosen import CutAt
 from nobounds.auditing.lockstep import Apart, lockstep
-from nobounds.core.prior import float_of, key_of
+from nobounds.core.prior import Around, float_of, key_of
 from nobounds.mechanisms.choice import choice_cost
 from nobounds.mechanisms.cut import Cut, Slice
 from nobounds.programs.program import Draw
@@ -117,8 +117,9 @@ def test_three_quantiles_have_the_law_of_a_root_and_its_children(data):
     masses = masses_of(2, ladder)
     expected = {}
     for (middle, rank), chance in node(data, 0, 2, masses, rate).items():
-        for (low, _), one in node(data[:rank], 0, middle, masses, rate).items():
-            for (high, _), other in node(data[rank:], middle, 2, masses, rate).items():
+        below, above = (around(masses, ladder, *ends, middle) for ends in ((0, middle), (middle, 2)))
+        for (low, _), one in node(data[:rank], 0, middle, below, rate).items():
+            for (high, _), other in node(data[rank:], middle, 2, above, rate).items():
                 outcome = (low, middle, high)
                 expected[outcome] = expected.get(outcome, 0.0) + chance * one * other
     driver, places = Draw(random.Random(3).getrandbits), {outcome: k for k, outcome in enumerate(expected)}
@@ -127,6 +128,16 @@ def test_three_quantiles_have_the_law_of_a_root_and_its_children(data):
         keys = driver.run(many.halved(order_of(data, ladder), QS, [Part(F(3, 2), False, "add-remove")] * 2))
         drawn.append(places[tuple(int(float_of(key)) for key in keys)])
     assert chi_square(np.bincount(drawn, minlength=len(places)), list(expected.values())) > 1e-9
+
+
+def around(masses, ladder, first, last, middle):
+    """The masses of a slice beside a number, half of them around it, on the scale of the number itself."""
+    if not middle:
+        return masses
+    ends = [key_of(float(end)) for end in (first, last)]
+    prior = Around(order_of([], ladder).line.prior, *ends, first == middle, F(middle))
+    weights = [prior.mass(key, key) for key in map(key_of, (0.0, 1.0, 2.0))]
+    return [weight / sum(weights) for weight in weights]
 
 
 def node(data, first, last, masses, rate):

@@ -9,8 +9,6 @@ from support.paid import Paid
 
 import nobounds as nb
 from nobounds.exact import rational
-from nobounds.mechanisms.choice import Choice
-from nobounds.mechanisms.clock import Ring
 from nobounds.mechanisms.decisions import Nested, Noisy, NoisyMany
 from nobounds.noise.additive import GaussianNoise
 
@@ -103,15 +101,6 @@ def test_describe_pays_for_every_decision_at_each_number_of_statistics(rows, spe
     zeros = np.where(np.arange(rows) % 9 == 0, FAR[:rows], 0.0)
     for column in (FAR[:rows], zeros, np.round(FAR[:rows]).astype(np.int64)):
         paid(nb.describe, {"x": column}, neighbors=neighbors, **spent)
-
-
-def test_a_mean_far_from_zero_has_these_decisions():
-    """The number, the centre, the start, the shells and the noise, which gets most of epsilon."""
-    for neighbors in ("add-remove", "swap"):
-        driver, release = paid(nb.mean, FAR, epsilon=1, neighbors=neighbors)
-        assert [type(one) for one in driver.decisions] == [Noisy, Choice, Ring, NoisyMany, Noisy]
-        low, high = release.parameters["clip"]
-        assert driver.decisions[-1].noise.epsilon > 0.45 and low < 1000 < high
 
 
 def test_a_vector_mean_under_swap_pays_for_rows_that_move_or_turn_missing():

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 import random
 
 import numpy as np
@@ -80,19 +79,16 @@ def test_columns_that_cannot_carry_a_median_leave_their_share_to_the_others():
 @pytest.mark.parametrize("spent", [{"epsilon": 1}, {"rho": 0.5}], ids=["epsilon", "rho"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_the_more_rows_the_more_statistics_are_answered(neighbors, spent):
-    """One after the other; what is not answered is None, has a reason and costs nothing.
-
-    A mean whose interval turns out to be of no use was paid for all the same.
-    """
+    """One after the other; what is not answered is None, has a reason and costs nothing."""
     seen = []
     for rows in (5, 100, 200, 400, 1000, 4000):
         summary = nb.describe({"x": PEOPLE["income"].head(rows)}, neighbors=neighbors, **spent)["x"]
         shown = {name for name in STATISTICS if summary.values[name] is not None}
         assert {name: "too few rows" for name in STATISTICS if name not in shown} == summary.reasons
-        assert all(summary.costs[name] == 0 for name in summary.reasons if name not in ("mean", "std"))
+        assert all(summary.costs[name] == 0 for name in summary.reasons)
         seen.append(shown)
     assert seen[0] == {"count"} and seen[-1] == set(STATISTICS)
-    assert all(fewer - {"mean", "std"} <= more for fewer, more in itertools.pairwise(seen))
+    assert all(fewer <= more for fewer, more in itertools.pairwise(seen))
 
 
 @pytest.mark.medium
@@ -165,7 +161,7 @@ def test_public_facts_may_be_given_for_each_column():
 @pytest.mark.sampled
 def test_quartiles_of_moments_within_one_hour_are_near_it(neighbors):
     """Seconds since 1970 lie a million spreads from 0, where the rung of the median may hold all records."""
-    moments = np.datetime64("2024-03-05T09:00:00") + RNG.integers(0, 3600, 2000).astype("m8[s]")
+    moments = np.datetime64("2024-03-05T09:00:00") + RNG.integers(0, 3600, 4000).astype("m8[s]")
     for seed in range(10):
         values = nb.describe({"at": moments}, epsilon=1, neighbors=neighbors, rng=random.Random(seed_of(seed)))[
             "at"
@@ -188,61 +184,17 @@ def test_a_printed_description_has_its_intervals():
     for name in ("income", "age"):
         for statistic in ("count", "mean", "std"):
             assert f"{described.said(name, statistic)} {described.margin(name, statistic)}" in text
-        assert described.margin(name, "std").startswith("(at least ") and described.margin(name, "std") in explained
+        assert described.margin(name, "std") in explained
     assert "Ranges are 95% intervals" in text and "Ranges are 95% intervals" in described._repr_html_()
-
-
-def _held(draw, rows, epsilon):
-    """Of 60 columns of fresh data how many show a mean, and how many of these have an interval that holds."""
-    shown = held = 0
-    for seed in range(60):
-        column = draw(np.random.default_rng(seed), rows)
-        summary = nb.describe({"x": column}, epsilon=epsilon, rng=random.Random(seed))["x"]
-        low, high = summary.intervals["mean"]
-        shown += summary.values["mean"] is not None
-        held += summary.values["mean"] is not None and low <= column.mean() <= high
-    return shown, held
-
-
-def test_a_mean_in_a_heap_is_shown_where_its_interval_says_something():
-    """Half of the records are the median, so the quartiles say nothing of the others: octaves do, or no mean is shown.
-
-    Fewer than 25 of 29 hold in 1 of 5,000 cases if each does in 95%.
-    """
-    shown, held = _held(lambda rng, n: np.where(rng.random(n) < 0.5, 40.0, np.round(rng.gamma(4, 12, n))), 340, 1)
-    assert 15 < shown < 60 and held >= 0.86 * shown
-
-
-def test_the_first_means_of_heavy_tails_hold():
-    """With fewer than 100 nats octaves are noisy, and the clip with the smallest error leaves out more than they show.
-
-    With that clip, and two fifths for the octaves, 27 of 50 hold.
-    """
-    shown, held = _held(lambda rng, n: rng.pareto(2.5, n) + 1, 2700, 0.1)
-    assert shown > 40 and held >= 0.86 * shown
-
-
-@pytest.mark.sampled
-def test_a_shown_mean_has_an_end():
-    """A mean without any end is left out, and with marks switched off it is there."""
-    rng = np.random.default_rng(seed_of(2))
-    hours = {"hours": np.where(rng.random(340) < 0.5, 40.0, np.round(rng.gamma(4, 12, 340)))}
-    for seed in range(20):
-        marked = nb.describe(hours, epsilon=1, rng=random.Random(seed_of(seed)))["hours"]
-        plain = nb.describe(hours, epsilon=1, rng=random.Random(seed_of(seed)), marks=False)["hours"]
-        assert plain.values["mean"] is not None and plain.intervals == marked.intervals
-        useless = marked.intervals["mean"] == (-math.inf, math.inf)
-        assert (marked.reasons.get("mean") == "too few rows") == (marked.values["mean"] is None)
-        assert not (useless and marked.values["mean"] is not None)
 
 
 @pytest.mark.medium
 def test_the_standard_deviation_of_real_data_is_accurate():
-    """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5%, standard deviation within 2%."""
+    """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5%, standard deviation within 5%."""
     described = nb.describe(adult(), epsilon=1, rng=random.Random(8))
     for name, data in adult().items():
         assert described[name].values["mean"] == pytest.approx(data.mean(), rel=0.005)
-        assert described[name].values["std"] == pytest.approx(data.std(), rel=0.02)
+        assert described[name].values["std"] == pytest.approx(data.std(), rel=0.05)
 
 
 def test_neighbouring_tables_have_descriptions_of_one_shape():
@@ -265,14 +217,13 @@ def test_columns_of_unequal_lengths_have_their_own_rows_under_swap():
 
 @pytest.mark.medium
 def test_means_that_are_shown_have_intervals_that_hold():
-    """Hardly any mean that is shown lies outside three times its interval."""
+    """Hardly any mean lies outside three times its interval."""
     off, shown = 0, 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
         table = {"a": rng.lognormal(3, 0.8, 3000), "b": rng.normal(1000, 10, 3000), "c": 1 + rng.pareto(2.5, 3000)}
         for name, summary in nb.describe(table, epsilon=2, rng=random.Random(seed)).columns.items():
             mean, (low, high) = summary.values["mean"], summary.intervals["mean"]
-            assert summary.intervals["std"][1] == math.inf
             if mean is not None:
                 shown += 1
                 off += not mean - 3 * (mean - low) <= table[name].mean() <= mean + 3 * (high - mean)

@@ -59,7 +59,7 @@ def quantiles(order: Order, qs: tuple[Fraction, ...], whole: Part, known: Known)
 class Node(NamedTuple):
     """The places `low` to before `high` of the list of ranks, for the slice from part `start` to part `stop`.
 
-    opened: on which sides no number was released yet, nor is a bound stated. `scale` is a distance between released
+    opened: on which sides no number was released yet. `scale` is a distance between released
     numbers, or the size of one, if there is any: in a slice that is open on one side, half of the prior is around its
     other end, on that scale. The numbers far beyond the records would outweigh few of them else.
     """
@@ -92,8 +92,7 @@ class Node(NamedTuple):
 def halved(order: Order, qs: tuple[Fraction, ...], levels: Sequence[Part]) -> Program[list[int]]:
     """The quantiles, level by level: the slices of a level are disjoint, and cost together what one of them does."""
     values, line = [0] * len(qs), order.line
-    opened = line.lower is None, line.upper is None
-    nodes = [Node(Slice(0, order.total, *line.ends), 0, len(qs), Fraction(0), Fraction(1), opened)] if qs else []
+    nodes = [Node(Slice(0, order.total, *line.ends), 0, len(qs), Fraction(0), Fraction(1), (True, True))] if qs else []
     for each in levels:
         middles = [_middle(node, qs) for node in nodes]
         cost = partial(_cost, each)

@@ -1,4 +1,4 @@
-"""The exact law of a private quantile: the probability of each answer of `nobounds.quantile` on given data."""
+"""The exact law of a private quantile by expert settings: the probability of each answer on given data."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from nobounds.statistics.searched import planned
 
 
 def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:
-    """The law of `nobounds.quantile(data, q, **options)`, with the same options except `budget` and `rng`.
+    """The law of `nobounds.quantile(data, q, **options)` by expert settings, such as `method="walk"`.
 
     The law is sensitive: it follows from the data without noise, and it is for study, not for release.
 

@@ -289,7 +289,7 @@ class _Job:
         return {name: self._value(key) for name, key in keys.items()}
 
     def _moments(self, center: int) -> Program[tuple[dict[str, int | float | None], dict[str, tuple[float, float]]]]:
-        """Mean and standard deviation of the rows, around the median; those of which nothing is known are left out."""
+        """Mean and standard deviation of the rows, around the median."""
         line, chunks, size = self.order.line, self.data.chunks, max(self.count, 1)
         number = line.number(center)
         clip = yield from clip_around(self.order, chunks, center, number, self._part("mean"), size, self._count_bar)
@@ -301,7 +301,4 @@ class _Job:
             second = yield from squares(chunks, clip, self._part("std"), LEVEL)
             spread, least, most = variance_of(clip, noisy, second, line)
             values["std"], bars["std"] = root(spread), (min(root(least), root(spread)), max(root(most), root(spread)))
-        return {name: each for name, each in values.items() if bars[name] not in _UNKNOWN}, bars
-
-
-_UNKNOWN = ((-math.inf, math.inf), (0.0, math.inf))
+        return values, bars

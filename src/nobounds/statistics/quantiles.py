@@ -50,8 +50,8 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Si
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
-    >>> quantile(ages, 0.5, epsilon=1, rng=random.Random(1)).value
-    47
+    >>> quantile(ages, 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
+    48
     """
     return _quantile("quantile", check_rank(q), data, options)
 
@@ -61,8 +61,8 @@ def median(data: object, **options: Unpack[QuantileKeywords]) -> Single:
     """A private median: `quantile` at 1/2, with the same keywords.
 
     >>> import random
-    >>> median([18 + i % 60 for i in range(6000)], epsilon=1, rng=random.Random(1)).value
-    47
+    >>> median([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
+    48
     """
     return _quantile("median", Fraction(1, 2), data, options)
 
@@ -75,8 +75,8 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
-    >>> quantiles(ages, [0.25, 0.5, 0.75], epsilon=1, rng=random.Random(1)).value
-    (33, 48, 62)
+    >>> quantiles(ages, [0.25, 0.5, 0.75], epsilon=1, resolution=1, rng=random.Random(1)).value
+    (33, 47, 62)
     """
     ranks = check_ranks(q)
     qs = tuple(sorted(set(ranks)))

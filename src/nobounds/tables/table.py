@@ -81,7 +81,7 @@ class Table(SharedOnly):
     >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "name": [f"p{i % 3000}" for i in range(6000)]},
     ...                unit="name", rows_per_unit=2)
     >>> people.quantile("age", 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
-    48
+    47
     """
 
     def __init__(
