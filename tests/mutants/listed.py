@@ -891,7 +891,7 @@ MUTANTS = [
         "mechanisms/test_decisions.py",
     ),
     Mutant(
-        "statistics/sums.py",
+        "clipping/averaged.py",
         "averaged",
         call("Averaged", "Averaged(settled, value, lattice.step, replace(average, count=Fraction(max(count, 1))))"),
         "the exact number of records would be told by the noise scale of a mean",

@@ -178,7 +178,12 @@ def _parameters(statistic, parameters, private=frozenset()):
 def follows(found):
     """The noise scale of a sum follows from its clip and from what is public; that of a count is public itself."""
     told = found.parameters
-    if found.statistic == "sum" and found.loss.neighbors == "add-remove" and told["spending"] == "epsilon":
+    if (
+        "clip" in told
+        and found.statistic == "sum"
+        and found.loss.neighbors == "add-remove"
+        and told["spending"] == "epsilon"
+    ):
         most = max(map(abs, map(Fraction, told["clip"])))
         expected = most * told.get("rows_per_unit", 1) / Fraction(told["split"]["noise"])
         if 2.0**-1000 < expected < Fraction(2) ** 1000:  # at the ends of the floats there are fewer digits

@@ -319,8 +319,8 @@ class Ring(Hidden):
     def _noises(self, many: int) -> Iterator[tuple[Floats, Floats]]:
         """Blocks of noise on the threshold, in steps of the lattice, with log-probabilities.
 
-        A lattice that is finer than `_FINE` is taken as continuous, at Gauss nodes: that is the same to a part in 1,000,
-        and the mechanism with continuous noise costs the same.
+        A lattice that is finer than `_FINE` is taken as continuous, at Gauss nodes: that is the same to a part in
+        1,000, and the mechanism with continuous noise costs the same.
         """
         over = self.tail.denominator
         rate = float(self.eps1) / over
