@@ -891,13 +891,6 @@ MUTANTS = [
         "mechanisms/test_decisions.py",
     ),
     Mutant(
-        "clipping/averaged.py",
-        "averaged",
-        call("Averaged", "Averaged(settled, value, lattice.step, replace(average, count=Fraction(max(count, 1))))"),
-        "the exact number of records would be told by the noise scale of a mean",
-        "auditing/test_table.py::test_a_mean_tells_noisy_numbers_alone",
-    ),
-    Mutant(
         "mechanisms/decisions.py",
         "Level.draw",
         call("discrete_laplace", "_ if self.number else 0"),
