@@ -17,11 +17,17 @@ from nobounds.tables.table import Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all. At a level a record
-# decides the route, and what follows tells little more. Users with few rows hardly move a choice among all numbers.
+# decides the route, and what follows tells little more. Where a few rows may be nothing but noise, only the looks at
+# their number are spent.
 BITES = {
-    "describe": ("epsilon", 0.8),
-    "Table.describe": ("epsilon", 0.55),
-    "Table.quantile": ("epsilon", 0.7),
+    "describe": ("epsilon", 0.7),
+    "Table.describe": ("epsilon", 0.3),
+    "Table.quantile": ("epsilon", 0.15),
+    "Table.sum": ("epsilon", 0.15),
+    "Table.where, mean": ("epsilon", 0.2),
+    "bounds": ("epsilon", 0.6),
+    "group_by, public keys, bounds": ("epsilon", 0.15),
+    "group_by, public keys, variance": ("epsilon", 0.3),
     "median": ("epsilon", 0.8),
     "iqr": ("epsilon", 0.75),
     "Table.iqr": ("epsilon", 0.7),
@@ -38,7 +44,6 @@ BITES = {
     "group_by, public keys, interval": ("epsilon", 0.8),
     "group_by, public keys, quantiles": ("epsilon", 0.7),
     "group_by, private keys, quantiles": ("epsilon", 0.6),
-    "group_by, public keys, bounds": ("epsilon", 0.55),
     "group_by, private keys, bounds": ("epsilon", 0.65),
     "group_by, public keys, iqr": ("epsilon", 0.6),
     "group_by, private keys, iqr": ("epsilon", 0.7),

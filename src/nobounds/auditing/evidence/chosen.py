@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.auditing.evidence.compare import KNOWN, ORDERS, both_ways, largest
+from nobounds.auditing.evidence.compare import KNOWN, both_ways, largest
 from nobounds.mechanisms.choice import Choice, drawn
 from nobounds.mechanisms.clock import Ring
 from nobounds.mechanisms.cut import BITS, Cut
@@ -75,11 +75,11 @@ class RungAt:
         return self.drawn if best is None else None if best == len(places) else places[best]
 
     def divergences(self, other: "RungAt") -> Floats:
-        """Of the stretch where it rings: a lower bound, because a stretch tells less."""
-        if not self.ring.eps1:
-            return np.zeros(len(ORDERS))
+        """Of the stretch where it rings: a lower bound, because a stretch tells less, and rare ones are left out."""
         edges = self._edges(other, None)
-        return both_ways(self.ring.log_chances(edges), other.ring.log_chances(edges))
+        mine, yours = self.ring.log_chances(edges), other.ring.log_chances(edges)
+        known = (mine > -KNOWN) & (yours > -KNOWN)
+        return both_ways(mine[known], yours[known])
 
     def _places(self, edges: list[int]) -> list[int]:
         """The smallest rung of each interval."""
