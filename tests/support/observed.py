@@ -154,6 +154,7 @@ PRIVATE = {
     "mean": {"clip", "noise_scale", "split", "interval"},
     **{key: {"clip", "split", "interval"} for key in ("std", "variance")},
     **{key: {"clips", "split", "interval"} for key in ("ratio", "weighted_mean", "covariance", "correlation")},
+    **{key: {"split"} for key in ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")},
     "iqr": {"quartiles"},
     "agg": {"split"},
     "describe": {"split"},
@@ -167,11 +168,12 @@ PRIVATE = {
 def _parameters(statistic, parameters, private=frozenset()):
     """Names and types, and the values of those that are public."""
     hidden = PRIVATE.get(statistic, set()) | private | {"values_read"}  # a noisy number of records
+    # That there is no error bar, no answer and so no clip, or nothing known of its rung is a private answer.
+    absent = {"half_interval", "needed", "rung"} | ({"clip", "noise", "noise_scale"} if "clip" in hidden else set())
     return tuple(
         (name, type(value).__name__, None if name in hidden else repr(value))
-        for name, value in parameters.items()
-        # That there is no error bar, no answer, or nothing known of its rung is a private answer.
-        if name not in ("half_interval", "needed", "rung")
+        for name, value in sorted(parameters.items())
+        if name not in absent
     )
 
 
